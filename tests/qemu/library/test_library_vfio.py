@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
-from meridian_machine.testpmd import give_to, prepare_vfio
+from meridian_machine.testpmd import give_to, prepare_vfio, vf_name
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 ROOT = Path(__file__).resolve().parents[3]
@@ -23,6 +23,42 @@ SHELL = (
 )
 PF = "0000:01:00.0"
 COUNT = 50
+#: Bytes to the card's memory and back, and those that the module writes; a child, while more than half of all huge pages
+#: are the card's.
+SCRIPT = """
+import os, random
+from meridian_library import Card
+chance = random.Random(1)
+with Card("@PF@") as card:
+    out, back, small = card.allocate(1 << 18), card.allocate(3 << 20), card.allocate(100)
+    assert (out.huge, back.huge, small.huge) == (False, True, False)
+    model = bytearray(1 << 18)
+    card.to_card(0, out)
+    for turn in range(200):
+        size = chance.randrange(1, 20000)
+        at, offset = chance.randrange((1 << 18) - size), chance.randrange((1 << 18) - size)
+        out.view[offset : offset + size] = model[at : at + size] = chance.randbytes(size)
+        card.to_card(at, out, offset, size)
+    card.from_card(0, back, 12345, 1 << 18)
+    assert back.view[12345 : 12345 + (1 << 18)] == model
+    assert not any(back.view[:12345]) and not any(back.view[12345 + (1 << 18) :])
+    queue = card.lend()
+    for offset, value in ((4, queue), (8, 64), (12, 8), (16, back.address), (20, back.address >> 32), (24, (1 << 20) - 1)):
+        card.box_write(offset, value & 0xFFFFFFFF)
+    card.box_write(0, 2)
+    while card.box_read(0) >> 31:
+        pass
+    assert card.box_read(0x64) == 0 and any(back.view[:64])
+    large = card.allocate(120 << 21)
+    assert large.huge
+    child = os.fork()
+    if not child:
+        os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    card.from_card(0, large, 99, 1 << 18)
+    assert large.view[99 : 99 + (1 << 18)] == model
+print("all as written")
+"""
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +72,12 @@ def link(tmp_path_factory: pytest.TempPathFactory, own_dma: bool) -> Iterator[Li
         command = ["cc", "-static", "-O2", "-std=gnu11", f"-I{LIBRARY}", "-o", str(folder / name)]
         command += [str(LIBRARY / f"examples/{name}.c"), str(LIBRARY / "examples/common.c"), *sources]
         subprocess.run(command, check=True, timeout=120)
-    files = {name: folder / name for name in PROGRAMS}
+    (folder / "script.py").write_text(SCRIPT.replace("@PF@", PF))
+    command = ["make", "-s", "-C", str(LIBRARY), f"OUTPUT={folder / 'made'}", "library"]
+    subprocess.run(command, check=True, timeout=120)
+    files = {name: folder / name for name in (*PROGRAMS, "script.py")}
+    files["libmeridian.so.1"] = folder / "made/libmeridian.so.1"
+    files["meridian_library.py"] = LIBRARY / "python/meridian_library/__init__.py"
     options = ("--pcie-extended-tags",)
     with linked(tools.SUITES[0], files, Hardware(iommu=True), shell=SHELL, card_options=options) as it:
         it.guest.run("chmod +x /run/twin/*; rmmod meridian", 60)
@@ -70,6 +111,26 @@ def test_what_a_user_may_not_have_is_told(link: Link) -> None:
     assert status == 1 and "vfio-pci does not have it" in text, text
     status, text = as_nobody(link, "latency --card 0000:77:00.0")
     assert status == 1 and "there is no such function" in text, text
+
+
+def test_bytes_are_those_of_a_memory(link: Link) -> None:
+    own_group(link)
+    variables = "MERIDIAN_LIBRARY=/run/twin/libmeridian.so.1 PYTHONDONTWRITEBYTECODE=1"
+    command = f"ulimit -l unlimited; su -s /bin/sh nobody -c '{variables} python3 /run/twin/script.py 2>&1'"
+    status, text = link.guest.try_run(command, 300)
+    assert (status, text) == (0, "all as written\n"), text
+
+
+def test_a_vf_is_told_its_pf(link: Link) -> None:
+    own_group(link)
+    link.guest.run("echo 1 >/sys/module/vfio_pci/parameters/enable_sriov")
+    device = f"/sys/bus/pci/devices/{PF}"
+    link.guest.run(f"echo 0 >{device}/sriov_drivers_autoprobe; echo 1 >{device}/sriov_numvfs", 60)
+    vf = vf_name(link.guest, 0)
+    give_to(link.guest, vf, "vfio-pci")
+    status, text = as_nobody(link, f"latency --card {vf}")
+    assert status == 1 and f"{vf}: this is a VF, and queues are its PF's to make: name {PF}" in text, text
+    link.guest.run(f"echo 0 >{device}/sriov_numvfs", 60)
 
 
 @pytest.mark.parametrize("way", ["module", "memory"])
