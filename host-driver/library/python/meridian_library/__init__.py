@@ -8,7 +8,7 @@ import ctypes.util
 import os
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 AT_HOST = 4
 
@@ -20,7 +20,12 @@ class CardError(OSError):
 
 
 class _Memory(ctypes.Structure):
-    _fields_ = (("bytes", ctypes.c_void_p), ("address", ctypes.c_uint64), ("size", ctypes.c_size_t), ("huge", ctypes.c_bool))
+    _fields_ = (
+        ("bytes", ctypes.c_void_p),
+        ("address", ctypes.c_uint64),
+        ("size", ctypes.c_size_t),
+        ("huge", ctypes.c_bool),
+    )
 
 
 def _load() -> ctypes.CDLL:
@@ -87,10 +92,12 @@ class Card:
         self._library.meridian_close(self._card)
         self._card = ctypes.c_void_p()
 
-    def __enter__(self) -> Card:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def _call(self, name: str, *arguments: Any) -> Any:
