@@ -25,12 +25,15 @@ HOST_BOX ?=
 HOST_BOX_MODULE ?=
 $(foreach box,BOX HOST_BOX,$(if $($(box)_MODULE),$(if $($(box)),,$(error $(box)_MODULE names a module of no file: give $(box), too))))
 # Board of `make bitstream`, a file with what is not public of it, and what `make flash-card` writes. DEBUG=1 builds it with
-# logic analysers, SELF_TEST=1 with the self-test block and pins to the transceivers, DMA=meridian with the DMA engine of our own.
+# logic analysers, SELF_TEST=1 with the self-test block and pins to the transceivers, DMA=meridian with the DMA engine of our own,
+# with EXTENDED_TAGS=1 for hosts that enable them, and with MEMORY=1 with memory-mapped queues.
 BOARD ?=
 SETTINGS ?=
 DEBUG ?=
 SELF_TEST ?=
 DMA ?=
+EXTENDED_TAGS ?=
+MEMORY ?=
 BOOT ?=
 FSBL ?=
 HW_SERVER ?= localhost:3121
@@ -145,7 +148,7 @@ twin-run: ## boot a Debian host with the card, run CMD in it as root, and print 
 	@scripts/twin run $(TWIN_ARGS) -- "$$TWIN_CMD"
 
 bitstream: ## BOARD=...: build bitstream, .bin and XSA with Vivado → build/vivado/BOARD; DEBUG=1: with logic analysers; SELF_TEST=1: with the self-test; DMA=meridian: with our DMA engine (needs Vivado; never run here)
-	@scripts/bitstream build $(if $(DEBUG),--debug )$(if $(SELF_TEST),--self-test )$(if $(DMA),--dma "$(DMA)" )$(if $(BOX),--box "$(BOX)" $(if $(BOX_MODULE),--box-module "$(BOX_MODULE)" ))$(if $(HOST_BOX),--host-box "$(HOST_BOX)" $(if $(HOST_BOX_MODULE),--host-box-module "$(HOST_BOX_MODULE)" ))"$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
+	@scripts/bitstream build $(if $(DEBUG),--debug )$(if $(SELF_TEST),--self-test )$(if $(DMA),--dma "$(DMA)" )$(if $(EXTENDED_TAGS),--extended-tags )$(if $(MEMORY),--memory )$(if $(BOX),--box "$(BOX)" $(if $(BOX_MODULE),--box-module "$(BOX_MODULE)" ))$(if $(HOST_BOX),--host-box "$(HOST_BOX)" $(if $(HOST_BOX_MODULE),--host-box-module "$(HOST_BOX_MODULE)" ))"$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
 
 probe: ## BOARD=...: compare with Vivado what the scripts only infer (ten minutes; needs Vivado, never run here)
 	@scripts/bitstream probe "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")

@@ -289,10 +289,16 @@ def test_make_and_the_script_have_the_option(tmp_path: Path) -> None:
     command = ["make", "--no-print-directory", "-n", "bitstream", f"BOARD={BOARD}", "DMA=meridian", "DEBUG=1"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20, check=True).stdout
     assert said == f'scripts/bitstream build --debug --dma "meridian" "{BOARD}" \n'
+    options = ["EXTENDED_TAGS=1", "MEMORY=1"]
+    said = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, timeout=20, check=True).stdout
+    assert said == f'scripts/bitstream build --debug --dma "meridian" --extended-tags --memory "{BOARD}" \n'
     for words, sentence in (
         (("--dma", "meridian", "zcu106"), REFUSED),
         (("--dma", "xdma", BOARD), "no DMA engine 'xdma': DMA is qdma or meridian"),
         (("--dma", "meridian", BOARD), "no vivado on PATH"),
+        (("--dma", "meridian", "--extended-tags", "--memory", BOARD), "no vivado on PATH"),
+        (("--memory", BOARD), "--memory is for the DMA engine of our own: give --dma meridian, too"),
+        (("--extended-tags", "--dma", "qdma", BOARD), "--extended-tags is for the DMA engine of our own"),
     ):
         status, told = script("build", *words)
         assert status == 1 and sentence in told, told
