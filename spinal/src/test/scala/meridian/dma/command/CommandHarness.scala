@@ -43,6 +43,8 @@ class CommandHarness(dut: CommandEngine, p: DmaParam, seed: Int, pace: Float = 1
     val keep = beat.fragment.keep.toLong
     val count = java.lang.Long.bitCount(keep)
     assert(keep == (1L << count) - 1 && (count == 32 || beat.last.toBoolean), "bytes have a gap")
+    val isFailed = beat.fragment.failed.toBoolean
+    assert(!isFailed || count == 0 && beat.fragment.data.toBigInt == 0, "a beat that has failed has bytes of another")
     coming ++= toBytes(beat.fragment.data.toBigInt, 32).take(count)
     if (beat.last.toBoolean) {
       answers += Answered(beat.fragment.tag.toInt, coming.toSeq, beat.fragment.failed.toBoolean)
