@@ -80,7 +80,7 @@ class CommandEngine(p: DmaParam, firstTag: Int, timeOut: Int = 15000000) extends
   val reached = Reg(Bool())
   val hasLeft = reached || !(writes.io.left - target).msb
   reached := hasLeft && isSettled
-  val isBusy = RegNext(reads.io.busy || requests.io.busy)
+  val isBusy = RegNext(reads.io.busy) // also by a request that waits for RQ, which has its tag
   io.drain.ready := isSettled && RegNext(hasLeft && isSettled, init = False) && !isBusy
   io.late := writes.io.late
   io.quiet := reads.io.quiet && writes.io.quiet

@@ -62,7 +62,6 @@ class WriteCommands(p: DmaParam, rows: Int = 64) extends Component {
   val pads, skips = RegInit(False) // zeros come for what is missing; what is too much goes
   val left = Reg(UInt(12 bits)) init 0 // beats; 0: a command begins
   val first = left === 0
-  val flawed = RegInit(False)
   val beginning = Reg(Known())
   val of = first ? known.fragment | beginning
   val total = ((known.command.bytes +^ U(31)) >> 5).resize(12 bits)
@@ -83,11 +82,10 @@ class WriteCommands(p: DmaParam, rows: Int = 64) extends Component {
   made.ctrl_qid := of.command.queue
   made.ctrl_has_cmpt := False
   known.ready := skips || (grows && made.ready) || io.reset && !grows
-  val flaws = flawed || (grows ? (known.last =/= ends) | True)
+  val flaws = grows ? (known.last =/= ends) | True // of a last beat
   when(made.fire) {
     left := first ? ((total <= 1) ? U(0, 12 bits) | (total - 1)) | (left - 1)
     when(first)(beginning := known.fragment)
-    flawed := flaws && !ends
     pads := (pads || (grows && known.last) || io.reset) && !ends
     when(grows && ends && !known.last)(skips := True)
   }

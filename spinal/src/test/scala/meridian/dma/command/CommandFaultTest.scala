@@ -168,6 +168,26 @@ class CommandFaultTest extends AnyFunSuite {
     }
   }
 
+  test("a drain waits for a write that RQ has not taken") {
+    for (pause <- 0 until 12) run(s"held$pause") { h =>
+      h.change(4, c2h = true)
+      for (i <- 0 until 4) h.write(4, host + 0x4000 * i, h.randomBytes(2000), i)
+      waitFor(h.cd, "a write")(h.host.writes.nonEmpty)
+      h.cd.waitSampling(pause)
+      h.host.setPace(0)
+      h.cd.waitSampling(60)
+      val isHeld = h.isHeld
+      h.change(4, c2h = true, enable = false)
+      assert(!h.isDrained(h.function(4), 200) || !isHeld, "the drain ends before the write")
+      h.host.setPace(1)
+      h.drain(h.function(4))
+      val before = h.host.writes.size
+      h.settle(0, 4)
+      h.idle()
+      assert(h.host.writes.size == before, "something is written behind the drain")
+    }
+  }
+
   test("a reset of the logic ends its commands, and afterwards it hears of new ones alone") {
     for (pause <- 0 until 40 by 2) run(s"reset$pause") { h =>
       for (c2h <- Seq(false, true)) h.change(5, c2h)
@@ -175,12 +195,17 @@ class CommandFaultTest extends AnyFunSuite {
       h.memory.write(host, data)
       for (i <- 0 until 8) {
         h.read(5, host, 1 + h.random.nextInt(3000), 0)
-        h.write(5, host + 0x10000, data.take(1 + h.random.nextInt(3000)), 0)
+        val given = data.take(1 + h.random.nextInt(3000))
+        // Some have more than they say, and end in the reset.
+        h.write(5, host + 0x10000, given, 0, says = if (i % 3 == 2) 1 + given.size / 9 else given.size)
       }
       h.cd.waitSampling(20 * pause)
+      h.setTaking(if (pause % 4 == 0) 0 else 1)
+      h.cd.waitSampling(10)
       h.forget()
       h.setReset(true)
       h.cd.waitSampling(20)
+      h.setTaking(1)
       h.answers.clear()
       h.written.clear()
       h.setReset(false)

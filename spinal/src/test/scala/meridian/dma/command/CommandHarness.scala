@@ -109,6 +109,20 @@ class CommandHarness(dut: CommandEngine, p: DmaParam, seed: Int, pace: Float = 1
     dut.io.drain.valid #= false
     cd.waitSampling()
   }
+
+  /** Whether a drain ends within so many cycles; it is taken back. */
+  def isDrained(function: Int, cycles: Int): Boolean = {
+    dut.io.drain.payload #= function
+    dut.io.drain.valid #= true
+    val ends = (0 until cycles).map { _ =>
+      cd.waitSampling()
+      dut.io.drain.ready.toBoolean
+    }
+    dut.io.drain.valid #= false
+    cd.waitSampling(3)
+    ends.contains(true)
+  }
+  def isHeld: Boolean = dut.io.rq.valid.toBoolean
   def isLate: Boolean = dut.io.late.toBoolean
 
   def settle(reads: Int, writes: Int): Unit =
