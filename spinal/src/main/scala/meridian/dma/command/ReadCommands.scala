@@ -29,7 +29,7 @@ class ReadCommands(p: DmaParam, first: Int, timeOut: Int) extends Component {
     val maxReadRequest = in UInt (3 bits)
     val busMaster = in Bits (p.functions bits)
     val revoked = slave(Flow(DmaParam.functionType())) // see ReadPort
-    val busy = out Bool () // the function at revoked has a command or a read under way
+    val busy = out Bool () // the function at revoked, whose queues are disabled, has a read under way
     val quiet = out Bool ()
   }
 
@@ -111,7 +111,6 @@ class ReadCommands(p: DmaParam, first: Int, timeOut: Int) extends Component {
   under := under + ordered.fire.asUInt - ends.asUInt
   when(io.reset)(stale := under + ordered.fire.asUInt - ends.asUInt) elsewhen (ends && stale =/= 0)(stale := stale - 1)
 
-  val waits = isKept && keeps.by.function === io.revoked.payload
-  io.busy := RegNext(waits) || port.io.busy
+  io.busy := port.io.busy // a command that is kept asks for nothing more, as its queue has been changed
   io.quiet := !io.command.valid && !taken.valid && !isKept && !order.valid && !io.bytes.valid && port.io.quiet
 }
