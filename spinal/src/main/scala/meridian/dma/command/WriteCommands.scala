@@ -67,9 +67,8 @@ class WriteCommands(p: DmaParam, rows: Int = 64) extends Component {
   val total = ((known.command.bytes +^ U(31)) >> 5).resize(12 bits)
   val ends = first ? (total <= 1) | (left === 1)
   val made = Stream(C2hPins(32))
-  val comes = known.valid && !skips
-  // A command whose logic is in reset does not begin.
-  made.valid := pads || (comes && !(first && io.reset)) || (!first && io.reset)
+  val comes = known.valid && !skips && !io.reset
+  made.valid := pads || comes
   val grows = made.valid && !pads && comes // the beat is the logic's
   made.tdata := grows ? known.data | B(0, 256 bits)
   made.tcrc := 0
@@ -81,16 +80,20 @@ class WriteCommands(p: DmaParam, rows: Int = 64) extends Component {
   made.ctrl_len := of.command.bytes
   made.ctrl_qid := of.command.queue
   made.ctrl_has_cmpt := False
-  known.ready := skips || (grows && made.ready) || io.reset && !grows
+  known.ready := skips || io.reset || (grows && made.ready)
   val flaws = grows ? (known.last =/= ends) | True // of a last beat
   when(made.fire) {
     left := first ? ((total <= 1) ? U(0, 12 bits) | (total - 1)) | (left - 1)
     when(first)(beginning := known.fragment)
-    pads := (pads || (grows && known.last) || io.reset) && !ends
+    pads := (pads || known.last) && !ends
     when(grows && ends && !known.last)(skips := True)
   }
   when(known.fire && known.last && skips)(skips := False)
-  when(io.reset)(skips := False)
+  when(io.reset) {
+    skips := False
+    // What the logic has begun ends without it, however long nothing takes it.
+    when(!first && !(made.fire && ends))(pads := True)
+  }
 
   val store = new FrameStore(rows)
   store.io.epoch := 0

@@ -221,6 +221,29 @@ class CommandFaultTest extends AnyFunSuite {
     }
   }
 
+  test("a reset of the logic ends its commands, though RQ takes nothing meanwhile") {
+    for (pause <- 0 until 40 by 3) run(s"full$pause") { h =>
+      h.change(5, c2h = true)
+      val data = h.randomBytes(3000)
+      for (i <- 0 until 8) h.write(5, host + 0x10000, data.take(1000 + 100 * i), 0, says = 3000)
+      h.cd.waitSampling(20 * pause)
+      h.host.setPace(0)
+      h.cd.waitSampling(200) // all that is kept is full
+      h.forget()
+      h.setReset(true)
+      h.cd.waitSampling(20)
+      h.setReset(false)
+      h.written.clear()
+      for (i <- 1 until 20) h.write(5, host + 0x20000 + 0x1000 * i, data.take(100 * i), i)
+      h.cd.waitSampling(50)
+      h.host.setPace(1)
+      h.settle(0, 19)
+      h.idle()
+      assert(h.written == (1 until 20).map(_ -> false))
+      for (i <- 1 until 20) assert(h.memory.read(host + 0x20000 + 0x1000 * i, 100 * i) == data.take(100 * i))
+    }
+  }
+
   test("logic that takes no answers, or gives no data, holds up its own direction alone") {
     run("stuck") { h =>
       for (queue <- Seq(4, 5); c2h <- Seq(false, true)) h.change(queue, c2h)
