@@ -12,7 +12,7 @@ import spinal.lib._
   *
   * A beat a cycle; a request begins when it has come wholly, so a command that stands still holds up only those behind it.
   * The first beat is at RQ 15 cycles after it was taken, if it is the last of its request and RQ is free. A command ends when
-  * PCIe has taken its last request. It fails if its queue is not for commands, or not any more, if its function may not
+  * PCIe has taken its last request, and if it fails, all that had begun. It fails if its queue is not for commands, or not any more, if its function may not
   * access memory, if it has no bytes, or if its last beat is not where its bytes end: then what is there of it is written,
   * with zeros behind, and what is too much is dropped.
   *
@@ -152,13 +152,25 @@ class WriteCommands(p: DmaParam, rows: Int = 64) extends Component {
       it
     }
     .queue(rows)
-  val ended = StreamFifo(FrameEnd(), commands, forFMax = true)
-  ended.io.push << writer.io.end
+  case class Ended() extends Bundle {
+    val requested, dropped = Bool()
+    val issued = UInt(8 bits)
+  }
+  val ended = StreamFifo(Ended(), commands, forFMax = true)
+  ended.io.push << writer.io.end.map { of =>
+    val it = Ended()
+    it.requested := of.requested
+    it.dropped := of.dropped
+    it.issued := writer.io.issued
+    it
+  }
   val lost = StreamFifo(Bool(), 2 * commands)
   lost.io.push.valid := writer.io.written.valid
   lost.io.push.payload := writer.io.written.payload
   private val end = ended.io.pop
-  val leaves = end.valid && handed.valid && (!end.requested || lost.io.pop.valid)
+  // Without a last request, those before it have to have left.
+  val hasLeft = end.requested ? lost.io.pop.valid | !(writer.io.left - end.issued).msb
+  val leaves = end.valid && handed.valid && hasLeft
   end.ready := leaves
   handed.ready := leaves
   lost.io.pop.ready := leaves && end.requested

@@ -12,7 +12,9 @@ class CommandEngineTest extends AnyFunSuite {
   val p = DmaParam(vfs = Seq(2, 2, 0, 1), queues = 16, commands = true, extendedTags = true)
   lazy val compiled = SimConfig.compile(new CommandEngine(p, 80, timeOut = 15000))
   def run(name: String, pace: Float = 1.0f, maxPayload: Int = 256)(body: CommandHarness => Unit): Unit =
-    compiled.doSim(name, 21)(dut => body(new CommandHarness(dut, p, 21, pace, maxPayload)))
+    compiled.doSim(name, 21)(dut =>
+      body(new CommandHarness(dut, p, 21, pace, maxPayload, maxRead = if (maxPayload == 128) 128 else 512))
+    )
   private val host = 0x4000000000L
   private val lengths = (1 to 70) ++ Seq(127, 128, 129, 511, 512, 513, 4095, 4096, 4097, 9000, 65535)
 

@@ -188,6 +188,26 @@ class CommandFaultTest extends AnyFunSuite {
     }
   }
 
+  test("a write that fails is told when what had begun of it has left") {
+    for (pause <- 0 until 12) run(s"begun$pause") { h =>
+      for (queue <- Seq(4, 5)) h.change(queue, c2h = true)
+      for ((queue, i) <- Seq(5, 4, 5).zipWithIndex) h.write(queue, host + 0x4000 * i, h.randomBytes(4000), i)
+      waitFor(h.cd, "the write")(h.host.writes.exists(_._1 == h.function(4)))
+      h.cd.waitSampling(pause)
+      h.host.setPace(0)
+      h.cd.waitSampling(60)
+      h.change(4, c2h = true, enable = false)
+      h.cd.waitSampling(200)
+      h.host.setPace(0.2f)
+      waitFor(h.cd, "its end")(h.written.exists(_._1 == 1))
+      def asked = h.host.writes.count(_._1 == h.function(4))
+      val before = asked
+      h.settle(0, 3)
+      h.idle()
+      assert(asked == before && h.written.map(_._2) == Seq(false, true, false))
+    }
+  }
+
   test("a reset of the logic ends its commands, and afterwards it hears of new ones alone") {
     for (pause <- 0 until 40 by 2) run(s"reset$pause") { h =>
       for (c2h <- Seq(false, true)) h.change(5, c2h)

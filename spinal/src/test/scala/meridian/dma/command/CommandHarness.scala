@@ -14,10 +14,16 @@ import spinal.lib.sim._
 case class Answered(tag: Int, bytes: Seq[Byte], failed: Boolean)
 
 /** The engine between the card's own logic and a host. What writes were to leave is kept beside, in a memory of its own. */
-class CommandHarness(dut: CommandEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, maxPayload: Int = 256) {
+class CommandHarness(
+    dut: CommandEngine,
+    p: DmaParam,
+    seed: Int,
+    pace: Float = 1.0f,
+    maxPayload: Int = 256,
+    maxRead: Int = 512
+) {
   val cd = clocked(dut)
   val random = new Random(seed)
-  private val maxRead = if (maxPayload == 128) 128 else 512
   private val port = dut.io.port
   dut.io.maxPayload #= Integer.numberOfTrailingZeros(maxPayload / 128)
   dut.io.maxReadRequest #= Integer.numberOfTrailingZeros(maxRead / 128)
