@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/mman.h>
 #include <linux/vfio.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +70,8 @@ static int allocate(struct meridian_bus *bus, size_t bytes, struct meridian_memo
 		.flags = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE,
 	};
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
+	const int huge = MAP_HUGETLB | MAP_HUGE_2MB; /* the system's own size may be another */
 	int error;
 
 	if (bytes > SIZE_MAX / 2)
@@ -78,7 +80,7 @@ static int allocate(struct meridian_bus *bus, size_t bytes, struct meridian_memo
 	memory->size = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 	memory->bytes = MAP_FAILED;
 	if (bytes > HUGE_PAGE / 2)
-		memory->bytes = mmap(NULL, memory->size, PROT_READ | PROT_WRITE, flags | MAP_HUGETLB, -1, 0);
+		memory->bytes = mmap(NULL, memory->size, PROT_READ | PROT_WRITE, flags | huge, -1, 0);
 	if (memory->bytes == MAP_FAILED) {
 		memory->huge = false;
 		memory->size = (bytes + page - 1) / page * page;

@@ -17,5 +17,7 @@
 #define SAYS(text, part)	CHECK(strstr(text, part))
 
 void addresses_of_an_iommu(void);
+void a_function_of_vfio_is_taken_and_given_back(void);
+void memory_is_in_pages_of_either_size(void);
 
 #endif

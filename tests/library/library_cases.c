@@ -265,6 +265,8 @@ int main(void)
 	a_module_is_where_the_card_has_one();
 	large_transfers_are_cut();
 	addresses_of_an_iommu();
+	a_function_of_vfio_is_taken_and_given_back();
+	memory_is_in_pages_of_either_size();
 	puts("all passed");
 	return 0;
 }

@@ -10,12 +10,25 @@ from library_fixtures import LIBRARY
 
 HERE = Path(__file__).parent
 QDMA = LIBRARY.parent / "qdma"
+KERNEL = (
+    "access",
+    "close",
+    "fcntl",
+    "ioctl",
+    "mmap",
+    "munmap",
+    "open",
+    "pread",
+    "pwrite",
+    "readlink",
+)  # see vfio_cases.c
 
 
 def test_cases_pass_with_sanitizers(tmp_path: Path) -> None:
     sources = [*HERE.glob("*.c"), *LIBRARY.glob("*.c"), QDMA / "qdma_context.c", QDMA / "qdma_device.c"]
     program = tmp_path / "cases"
     command = ["cc", "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
+    command += ["-U_FORTIFY_SOURCE", *(f"-Wl,--wrap={name}" for name in KERNEL)]
     command += ["-fno-sanitize-recover=all", "-o", str(program), *map(str, sources)]
     subprocess.run(command, check=True, timeout=120)
     done = subprocess.run([str(program)], capture_output=True, text=True, timeout=120, check=False)
