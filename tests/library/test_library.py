@@ -14,6 +14,7 @@ __all__ = ["built", "program"]  # fixtures
 EXAMPLE = Path(__file__).parents[2] / "examples/boxes/host_memory.sv"
 BEGIN = """
 import random
+import signal
 from meridian_library import AT_HOST, Card, CardError
 
 def refused(what, *arguments):
@@ -107,6 +108,17 @@ with Card(CARD) as card:
     assert "choose a multiple of 4" in refused(card.read, 2)
     assert "BAR2 has nothing at 0x80000000" in refused(card.write, 0x80000000, 1)
     assert card.read(0x100000) == 0x4D52444E
+    for what, *arguments in (
+        (card.write, 0x100000, 1 << 32), (card.box_write, 16, 1 << 32), (card.read, -4), (card.box_read, 0, -1),
+        (card.set_patience, -1), (card.take_back, 1 << 32), (card.allocate, -1), (card.to_card, -1, memory),
+    ):
+        assert "does not fit" in refused(what, *arguments), what
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    for _ in range(3000):
+        assert card.read(0x100000) == 0x4D52444E, "a signal comes"
+    card.allocate(1 << 20).free()
+    signal.setitimer(signal.ITIMER_REAL, 0)
     queue = card.lend()
 with Card(CARD) as card:
     memory = card.allocate(1 << 20)

@@ -51,6 +51,7 @@ static bool send_all(struct twin *twin, struct meridian_link_header *header, con
 		char room[CMSG_SPACE(sizeof(int))];
 	} control = { 0 };
 	char message[sizeof(*header) + 512];
+	ssize_t sent;
 	struct iovec part = { message, sizeof(*header) + bytes };
 	struct msghdr all = { .msg_iov = &part, .msg_iovlen = 1 };
 
@@ -65,8 +66,11 @@ static bool send_all(struct twin *twin, struct meridian_link_header *header, con
 		control.head.cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(&control.head), &file, sizeof(int));
 	}
-	/* Messages are small, and the card takes them as they come. */
-	return sendmsg(twin->socket, &all, MSG_NOSIGNAL) == (ssize_t)part.iov_len;
+	/* Messages are small, and the card takes them as they come. A signal of the program is nothing to the link. */
+	do
+		sent = sendmsg(twin->socket, &all, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent == (ssize_t)part.iov_len;
 }
 
 static bool receive(struct twin *twin, void *to, size_t bytes)
@@ -75,11 +79,11 @@ static bool receive(struct twin *twin, void *to, size_t bytes)
 	char *next = to;
 
 	while (bytes) {
-		ssize_t got;
+		int ready = poll(&waiting, 1, PATIENCE_MS);
+		ssize_t got = ready == 1 ? recv(twin->socket, next, bytes, 0) : -1;
 
-		if (poll(&waiting, 1, PATIENCE_MS) != 1)
-			return false;
-		got = recv(twin->socket, next, bytes, 0);
+		if (ready && got < 0 && errno == EINTR)
+			continue;
 		if (got <= 0)
 			return false;
 		next += got;

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import errno
 import os
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -103,7 +103,12 @@ class Card:
     def _call(self, name: str, *arguments: Any) -> Any:
         if not self._card:
             raise ValueError("the card has been closed")
-        function: Callable[..., Any] = getattr(self._library, f"meridian_{name}")
+        function: Any = getattr(self._library, f"meridian_{name}")
+        for argument, kind in zip(arguments, function.argtypes[1:], strict=True):
+            # ctypes would leave out the upper bits.
+            limit = 1 << 8 * ctypes.sizeof(kind)
+            if isinstance(argument, int) and not 0 <= argument < limit:
+                raise CardError(errno.EINVAL, f"{argument} does not fit: choose 0 to {limit - 1:#x}")
         return function(self._card, *arguments)
 
     def _do(self, name: str, *arguments: Any) -> None:
