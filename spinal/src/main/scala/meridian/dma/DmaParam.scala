@@ -75,8 +75,12 @@ case class DmaParam(
   def isVfOf(pf: Int, function: UInt): Bool =
     if (vfs(pf) == 0) False else function >= vfsOf(pf).head && function <= vfsOf(pf).last
 
+  /** Such a number is one of a queue, or may be one of a function; all that the number has bits for may be. */
+  def hasQueue(queue: UInt): Bool = DmaParam.isBelow(queue, queues)
+  def hasFunction(function: UInt): Bool = DmaParam.isBelow(function, functions)
+
   /** There is such a function. */
-  def exists(function: UInt): Bool = function < pfs || (function >= DmaParam.firstVf && function < functions)
+  def exists(function: UInt): Bool = function < pfs || (function >= DmaParam.firstVf && hasFunction(function))
   def exists(function: Int): Boolean = function < pfs || (function >= DmaParam.firstVf && function < functions)
 
   /** The PF of a VF as a bit each; nothing for other numbers. */
@@ -90,4 +94,5 @@ object DmaParam {
   val mapped = 256 // functions in the function map
   def functionType() = UInt(8 bits)
   def queueType() = UInt(11 bits)
+  private def isBelow(number: UInt, limit: Int): Bool = if (limit >> widthOf(number) > 0) True else number < limit
 }

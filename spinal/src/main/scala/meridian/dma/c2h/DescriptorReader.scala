@@ -91,7 +91,7 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
   tag := io.read.fire ? first(others) | first(unused)
   hasTag := io.read.fire ? others.orR | unused.orR
   val function = io.read.function
-  val isAllowed = function < p.functions && io.busMaster(function.resize(log2Up(p.functions) bits)) &&
+  val isAllowed = p.hasFunction(function) && io.busMaster(function.resize(log2Up(p.functions) bits)) &&
     !(io.revoked.valid && io.revoked.payload === function)
   val request = Stream(RqRequest())
   val hasRoom = RegInit(False) // for the next request

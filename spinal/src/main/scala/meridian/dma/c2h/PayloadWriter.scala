@@ -44,7 +44,7 @@ class PayloadWriter(p: DmaParam, rows: Int) extends Component {
     val written = master(Flow(Bool())) // a frame's last request has left RQ; true: some request of it was dropped here
     val issued, left = out UInt (8 bits)
   }
-  private def isAllowed(function: UInt): Bool = function < p.functions &&
+  private def isAllowed(function: UInt): Bool = p.hasFunction(function) &&
     io.busMaster(function.resize(log2Up(p.functions) bits)) && !(io.revoked.valid && io.revoked.payload === function)
 
   // A piece: its first cycle is for what is known of it a cycle late.

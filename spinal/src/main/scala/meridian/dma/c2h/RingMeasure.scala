@@ -78,7 +78,7 @@ class RingMeasure(p: DmaParam) extends Component {
   io.measured.readAddress := RegNext(ring.context.base + (ring.fetched << 3))
   io.measured.readPlace := RegNext(ring.head + (ring.cached + ring.fetching).resize(DescriptorCache.bits bits))
   val frame = io.frame.payload
-  val isThere = RegNext(frame.queue < p.queues && frame.epoch === io.epoch)
+  val isThere = RegNext(p.hasQueue(frame.queue) && frame.epoch === io.epoch)
   io.measured.isThere := RegNext(isThere)
   io.measured.isAsked := RegNext(io.arrival.epoch === io.epoch)
   io.measured.usable := RegNext(ring.added(io.arrival.place, io.arrival.count))

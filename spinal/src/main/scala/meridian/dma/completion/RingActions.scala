@@ -51,7 +51,7 @@ class RingActions(p: DmaParam, places: Int = 16) extends Component {
   val action = queue.io.pop
   io.hasRoom := RegNext(queue.io.availability >= places / 2) init False
   io.idle := queue.io.occupancy === 0
-  val isMaster = action.function < p.functions && io.busMaster(action.function.resize(log2Up(p.functions) bits))
+  val isMaster = p.hasFunction(action.function) && io.busMaster(action.function.resize(log2Up(p.functions) bits))
   val isRevoked = io.revoked.valid && action.function === io.revoked.payload.resized
   val isWrite, isInterrupt = Reg(Bool()) // it may leave
   val first = Reg(Bool())

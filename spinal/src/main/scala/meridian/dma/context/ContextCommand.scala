@@ -144,7 +144,7 @@ class ContextCommand(p: DmaParam) extends Component {
 
   // A function has the queue by the map.
   val mapped = RegNext(
-    io.sweep.index >= base && (io.sweep.index - base).resize(12 bits) < count && io.sweep.index < p.queues
+    io.sweep.index >= base && (io.sweep.index - base).resize(12 bits) < count && p.hasQueue(io.sweep.index)
   )
 
   val isRow = RegNext(io.sweep.kind === SweepStep.row) // of a step that has begun
@@ -152,7 +152,7 @@ class ContextCommand(p: DmaParam) extends Component {
   private def isStored(place: Int, bits: (Int, Int)): Bool =
     store.io.rows(place)(bits._1, bits._2 bits).asUInt === io.sweep.function.resize(12 bits)
   private def isAbout(kind: Int, function: (Int, Int), commands: Bool): Bool =
-    index < p.queues && (sweeps ? (isRow && (mapped || isStored(kind, function))) | commands)
+    p.hasQueue(index) && (sweeps ? (isRow && (mapped || isStored(kind, function))) | commands)
   val isRing = RegNext(
     isAbout(Kind.swH2c, Kind.swFunction, chosen(Kind.swH2c) || chosen(Kind.hwH2c) || chosen(Kind.creditH2c))
   )

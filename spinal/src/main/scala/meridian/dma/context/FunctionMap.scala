@@ -33,6 +33,6 @@ class FunctionMap(p: DmaParam) extends Component {
   val count = range(22 downto 11).asUInt
   val sum = base +^ io.number
   io.queue := RegNext(sum.resize(11 bits))
-  io.known := RegNext(io.number < count && sum < p.queues)
+  io.known := RegNext(io.number < count && p.hasQueue(sum))
   io.none := RegNext(count === 0)
 }

@@ -72,7 +72,7 @@ class FunctionReset(p: DmaParam) extends Component {
   io.shell.valid := False
   io.shell.payload := function
   val answered = place(io.shellDone.payload)
-  val leaves = io.shellDone.valid && io.shellDone.payload < p.functions && told(answered)
+  val leaves = io.shellDone.valid && p.hasFunction(io.shellDone.payload) && told(answered)
   val tells = False // the work ends in this cycle
 
   val control = new StateMachine {

@@ -63,7 +63,7 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
   io.raise << engine.io.raise
   io.failure << engine.io.failure
   // Credits of C2H queues are another engine's.
-  val credits = io.credits.throwWhen(io.credits.c2h || io.credits.qid >= p.queues)
+  val credits = io.credits.throwWhen(io.credits.c2h || !p.hasQueue(io.credits.qid))
   engine.io.credit.arbitrationFrom(credits)
   engine.io.credit.payload.queue := credits.qid
   engine.io.credit.count := credits.crdt
@@ -110,7 +110,7 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
     val read = reader.io.done.haltWhen(isBehind && reader.io.done.failed)
     merge.io.done << DoneMerge.turns(read, sender.io.done)
     val function = engine.io.function.resize(log2Up(p.functions) bits)
-    engine.io.isMaster := RegNext(engine.io.function < p.functions && io.busMaster(function))
+    engine.io.isMaster := RegNext(p.hasFunction(engine.io.function) && io.busMaster(function))
   } else {
     io.h2c << reader.io.h2c
     merge.io.done << reader.io.done

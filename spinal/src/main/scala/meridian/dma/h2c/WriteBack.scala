@@ -36,7 +36,7 @@ class WriteBack(p: DmaParam) extends Component {
   io.late := late
   // A cycle behind, as the choice among all functions takes its time.
   private def place = notice.function.resize(log2Up(p.functions) bits)
-  val isMaster = RegNext(notice.function < p.functions && io.busMaster(place))
+  val isMaster = RegNext(p.hasFunction(notice.function) && io.busMaster(place))
 
   io.notice.ready := False
   io.request.valid := False

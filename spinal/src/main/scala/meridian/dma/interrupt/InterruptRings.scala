@@ -122,7 +122,7 @@ class InterruptRings(p: DmaParam) extends Component {
     }
     measure.whenIsActive {
       place := ring.place
-      isMaster := ring.function < p.functions && io.busMaster(ring.function.resize(log2Up(p.functions) bits))
+      isMaster := p.hasFunction(ring.function) && io.busMaster(ring.function.resize(log2Up(p.functions) bits))
       // A handler that found nothing writes the value it wrote before; that alone does not start it again.
       isNews := (io.bell.cidx =/= state.cidx || ring.pidx =/= state.sentPidx) && io.bell.cidx =/= ring.pidx.resize(16)
       goto(act)

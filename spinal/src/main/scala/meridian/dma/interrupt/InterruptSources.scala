@@ -37,7 +37,7 @@ class InterruptSources(p: DmaParam, sources: Int) extends Component {
     } elsewhen (queue.io.pop.fire && left =/= 0)(left := left - 1)
     val function = queue.io.pop.request.function
     val isRing = queue.io.pop.request.aggregate
-    val isMaster = function < p.functions && io.busMaster(function.resize(log2Up(p.functions) bits))
+    val isMaster = p.hasFunction(function) && io.busMaster(function.resize(log2Up(p.functions) bits))
     val drops = isRing ? (isDrained(function) && queue.io.pop.ofQueue) | (isDrained(function) || !isMaster)
     StreamDemux(queue.io.pop.map(TupleBundle(_, drops)), isRing.asUInt, 2)
   }

@@ -177,7 +177,7 @@ class MsixTable(p: DmaParam) extends Component {
           function := io.request.function.resized
           vector := io.request.vector.resized
           isChosen := False
-          present := io.request.function < p.functions && io.request.vector < p.vectors
+          present := p.hasFunction(io.request.function) && io.request.vector < p.vectors
           atOnce := !(turns && isReady)
           turns := True
           goto(work)

@@ -21,7 +21,7 @@ class UserInterruptPort(p: DmaParam) extends Component {
   }
   private val answers = RegNext(io.pins.out_ack || io.pins.out_fail) init False // the shell takes it back in this cycle
   private val asks = io.pins.in_vld && !io.pins.out_ack && !io.pins.out_fail && !answers
-  private val isMaster = io.pins.in_fnc < p.functions && io.busMaster(io.pins.in_fnc.resize(log2Up(p.functions) bits))
+  private val isMaster = p.hasFunction(io.pins.in_fnc) && io.busMaster(io.pins.in_fnc.resize(log2Up(p.functions) bits))
   private val can = isMaster && p.exists(io.pins.in_fnc) && io.pins.in_vec < p.toldVectors
   io.request.valid := asks && can
   io.request.function := io.pins.in_fnc.resized

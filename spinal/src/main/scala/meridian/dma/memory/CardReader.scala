@@ -149,7 +149,7 @@ class CardReader(p: DmaParam) extends Component {
   io.queues(1) := next.queue
   val isLive = RegNext(io.epochs(1) === next.epoch)
   val isAllowed = RegNext(
-    next.function < p.functions && io.busMaster(next.function.resize(log2Up(p.functions) bits)) &&
+    p.hasFunction(next.function) && io.busMaster(next.function.resize(log2Up(p.functions) bits)) &&
       !(io.revoked.valid && io.revoked.payload === next.function)
   )
   val left = Reg(UInt(5 bits)) // beats

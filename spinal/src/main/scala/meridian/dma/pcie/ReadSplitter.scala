@@ -46,7 +46,7 @@ class ReadSplitter(p: DmaParam) extends Component {
   }
 
   private def isMaster(function: UInt): Bool =
-    function < p.functions && io.busMaster(function.resize(log2Up(p.functions) bits))
+    p.hasFunction(function) && io.busMaster(function.resize(log2Up(p.functions) bits))
 
   val busy = RegInit(False)
   val rest = Reg(ReadCommand())
