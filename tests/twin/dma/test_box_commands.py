@@ -199,6 +199,49 @@ def test_a_vf_lets_the_module_have_its_memory_until_it_is_reset(world: World) ->
     assert not world.host.contexts.read(Select.SW_H2C, VF_BASE)["enable"]
 
 
+def test_nothing_is_written_behind_a_bus_master_bit_that_goes(world: World) -> None:
+    for reads in range(5):
+        world.link.enable(VF, parent=0)
+        world.allow(VF_BASE, VF)
+        world.start(READS | WRITES | AT_RANDOM, 4000, 64, world.space, queue=VF_BASE)
+        for _ in range(reads):
+            world.read(CYCLES)
+        world.link.enable(VF, False, parent=0)
+        for _ in range(2):
+            world.read(CYCLES)
+        before = world.memory.read(world.space, 1 << 20)
+        ended = world.finish()
+        assert all(run.done == 4000 and run.failed for run in ended)
+        assert world.memory.read(world.space, 1 << 20) == before
+
+
+def test_a_queue_of_frames_is_one_for_commands_meanwhile(world: World) -> None:
+    """Frames for it are lost, and its doorbells have no effect."""
+    come = 0
+
+    def have_come() -> bool:
+        return world.host.card.events("BOX", 4)["rx_sent"] == come
+
+    for reads in range(4):
+        for n in range(20):
+            world.wire.send(frame(60 + 50 * n, n))
+        for _ in range(reads):
+            world.read(CYCLES)
+        world.allow(0, 0)
+        for doorbell in (0x18004, 0x18008):
+            world.link.write(0, 0, doorbell, 7)
+        assert world.host.contexts.read(Select.SW_H2C, 0)["pidx"] == 0
+        world.wire.send(frame(100))
+        come += 21
+        world.link.wait(have_come, "the frames at the module")
+        world.start(READS | WRITES, 20, 300, world.space, queue=0)
+        assert [run.failed for run in world.finish()] == [0, 0]
+        world.host.stop()
+        world.host.bring_up(queues=1, tables=False)
+        world.pass_frames()
+        come += 3
+
+
 def test_a_reset_of_the_module_under_way_ends_its_run(world: World) -> None:
     page = world.host.card.regs.address("BOX", "CONTROL", 4)
     for count in range(1, 12):
