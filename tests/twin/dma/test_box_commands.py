@@ -215,6 +215,20 @@ def test_nothing_is_written_behind_a_bus_master_bit_that_goes(world: World) -> N
         assert world.memory.read(world.space, 1 << 20) == before
 
 
+def test_commands_go_on_beside_resets_of_others_and_looks_at_their_contexts(world: World) -> None:
+    for select in (Select.SW_H2C, Select.SW_C2H):
+        world.host.contexts.write(select, QUEUE + 1, function=VF, enable=1, bypass=1)
+    world.start(READS | WRITES | AT_RANDOM, 20000, 64, world.space)
+    for _ in range(4):
+        world.link.reset_function(VF)
+        for select in (Select.SW_H2C, Select.HW_H2C, Select.SW_C2H, Select.HW_C2H):
+            world.host.contexts.read(select, QUEUE)
+        world.host.contexts.clear_queue(QUEUE + 1)
+        world.allow(QUEUE + 2, 0)
+    assert world.read(CONTROL) & RUNNING
+    assert [(run.done, run.failed) for run in world.finish()] == [(20000, 0)] * 2
+
+
 def test_a_queue_of_frames_is_one_for_commands_meanwhile(world: World) -> None:
     """Frames for it are lost, and its doorbells have no effect."""
     come = 0
