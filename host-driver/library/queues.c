@@ -60,12 +60,14 @@ int meridian_start_queues(struct meridian *card)
 
 void meridian_stop_queues(struct meridian *card)
 {
+	int error = 0;
 	u32 queue;
 
 	meridian_stop_rings(card);
-	for (queue = 1; queue < MERIDIAN_QUEUES; queue++)
+	/* A card that does not end one command ends no other. */
+	for (queue = 1; !error && queue < MERIDIAN_QUEUES; queue++)
 		if (card->lent & 1u << queue)
-			meridian_take_back(card, card->queue_base + queue);
+			error = meridian_take_back(card, card->queue_base + queue);
 	qdma_map_function(&card->qdma, card->qdma.function, 0, 0);
 }
 

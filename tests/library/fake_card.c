@@ -121,6 +121,7 @@ static void write_it(struct meridian_bus *bus, unsigned int bar, uint32_t offset
 	if (bar == 2 || fake->dead)
 		return;
 	if (offset == 0x844) {
+		fake->commands++;
 		command(fake, value);
 		fake->busy |= fake->fails_at == value && value;
 	} else if (offset >= 0x804 && offset < 0x824)

@@ -19,6 +19,7 @@
  * @status: of the module at the host
  * @busy: commands to contexts do not end
  * @fails_at: the last word of such a command that ends, with @busy from then on, or 0
+ * @commands: to contexts, so far
  * @keeps_nothing: writes of tables have no effect
  * @memory_mapped: it has such queues
  * @no_memory: allocations fail
@@ -47,6 +48,7 @@ struct fake {
 	uint32_t status;
 	bool busy;
 	uint32_t fails_at;
+	unsigned int commands;
 	bool keeps_nothing;
 	bool memory_mapped;
 	bool no_memory;

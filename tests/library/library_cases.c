@@ -173,6 +173,21 @@ static void queues_are_lent_and_taken_back(void)
 	end();
 }
 
+/* Each of its commands would take half a second, and VFIO resets the function in the end. */
+static void a_card_that_hangs_is_left_at_once(void)
+{
+	unsigned int queue, i, commands;
+
+	fake_begin(&fake);
+	CHECK(!begin());
+	for (i = 0; i < 15; i++)
+		CHECK(!meridian_lend(card, &queue));
+	fake.busy = true;
+	commands = fake.commands;
+	end();
+	CHECK(fake.commands - commands < 12);
+}
+
 static void a_card_that_goes_is_told(void)
 {
 	struct meridian_memory memory;
@@ -260,6 +275,7 @@ int main(void)
 	bytes_are_those_of_a_memory();
 	a_transfer_that_fails_is_told_and_others_go_on();
 	queues_are_lent_and_taken_back();
+	a_card_that_hangs_is_left_at_once();
 	a_card_that_goes_is_told();
 	what_begins_with_a_card_ends_with_it();
 	a_module_is_where_the_card_has_one();

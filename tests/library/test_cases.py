@@ -17,6 +17,7 @@ KERNEL = (
     "ioctl",
     "mmap",
     "munmap",
+    "nanosleep",
     "open",
     "pread",
     "pwrite",
