@@ -19,6 +19,10 @@
   `PROBED wire s_axis_rq_tlast;
   `PROBED wire s_axis_rq_tvalid;
   `PROBED wire [3:0] s_axis_rq_tready;
+  wire [5:0] pcie_rq_seq_num0;
+  wire pcie_rq_seq_num_vld0;
+  wire [5:0] pcie_rq_seq_num1;
+  wire pcie_rq_seq_num_vld1;
   `PROBED wire [8*HOST_BYTES-1:0] m_axis_rc_tdata;
   wire [HOST_BYTES/4-1:0] m_axis_rc_tkeep;
   `PROBED wire [74:0] m_axis_rc_tuser;

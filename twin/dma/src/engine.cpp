@@ -67,6 +67,7 @@ Engine::Engine(std::uint64_t seed)
   top_->cfg_max_payload = static_cast<std::uint8_t>(max_payload_encoding(seed));
   top_->cfg_max_read_req = static_cast<std::uint8_t>(max_read_encoding(seed));
   top_->s_axis_rq_tready = 0;
+  top_->pcie_rq_seq_num_vld0 = top_->pcie_rq_seq_num_vld1 = 0;
   top_->m_axis_rc_tvalid = 0;
   top_->io_qdma_dsc_crdt_in_valid = 0;
   top_->io_qdma_usr_flr_done_vld = 0;
@@ -151,6 +152,7 @@ bool Engine::drive_streams() {
     top_->io_qdma_dsc_crdt_in_payload_dir = 0;
     top_->io_qdma_dsc_crdt_in_payload_fence = 0;
   }
+  pass_request();
   c2h.drive(*top_, top_->reset == 0);
   const RequesterHost::Beat* beat = top_->reset ? nullptr : host.next();
   top_->m_axis_rc_tvalid = beat != nullptr;
@@ -162,6 +164,17 @@ bool Engine::drive_streams() {
   top_->m_axis_rc_tuser[2] = 0;
   top_->m_axis_rc_tlast = beat->last;
   return true;
+}
+
+/// One at most, on either pair of pins.
+void Engine::pass_request() {
+  const bool passes = !inside_.empty() && inside_.front().until <= cycles_, second = (random_ >> 40 & 1) != 0;
+  top_->pcie_rq_seq_num_vld0 = passes && !second;
+  top_->pcie_rq_seq_num_vld1 = passes && second;
+  if (!passes) return;
+  top_->pcie_rq_seq_num0 = top_->pcie_rq_seq_num1 = static_cast<std::uint8_t>(inside_.front().number);
+  inside_.pop_front();
+  ++passed_;
 }
 
 void Engine::sample_streams(bool completion) {
@@ -177,6 +190,10 @@ void Engine::sample_streams(bool completion) {
     beat.keep = top_->s_axis_rq_tkeep;
     beat.user = top_->s_axis_rq_tuser;
     beat.last = top_->s_axis_rq_tlast;
+    if (!host.in_request()) {
+      inside_.push_back({cycles_ + (random_ >> 48 & 31), static_cast<unsigned>(beat.user >> 24 & 15)});
+      ++taken_;
+    }
     host.take(beat);
     last_event_ = cycles_;
   }
@@ -269,6 +286,7 @@ void Engine::offer(unsigned function, unsigned bar, std::uint32_t offset, unsign
 
 std::vector<std::uint32_t> Engine::read(unsigned function, std::uint32_t offset, unsigned words, unsigned bar) {
   ++tag_;
+  const std::uint64_t behind = taken_;
   offer(function, bar, offset, words, {});
   std::vector<std::uint32_t> values;
   unsigned lower = offset & 0x7f;
@@ -279,6 +297,7 @@ std::vector<std::uint32_t> Engine::read(unsigned function, std::uint32_t offset,
     const std::vector<std::uint32_t> completion = std::move(arrived_.front());
     arrived_.erase(arrived_.begin());
     check(field(completion, 43, 3) == 0, "not successful");
+    check(passed_ >= behind, "it passes a request that the block had before the read");
     check(field(completion, 0, 7) == lower, "lower address");
     check(field(completion, 16, 13) == 4 * (words - values.size()), "byte count");
     check(field(completion, 32, 11) == completion.size() - completion_words, "number of words");

@@ -97,6 +97,7 @@ class Engine {
   void take_completion();
   void take_frame_beat();
   bool drive_streams();
+  void pass_request();
   void sample_streams(bool completion);
 
   std::unique_ptr<VerilatedContext> context_;
@@ -105,6 +106,12 @@ class Engine {
   std::vector<std::uint32_t> arriving_;              // of a completion
   std::vector<std::vector<std::uint32_t>> arrived_;  // completions
   std::deque<std::pair<unsigned, unsigned>> grants_;
+  struct Inside {
+    std::uint64_t until;  // the cycle in which it passes
+    unsigned number;
+  };
+  std::deque<Inside> inside_;             // requests that the block has taken and not passed on
+  std::uint64_t taken_ = 0, passed_ = 0;  // requests
   Bytes arriving_frame_;
   bool frame_waits_ = false;  // a beat of this queue is offered to the shell
   unsigned waiting_queue_ = 0;

@@ -66,7 +66,9 @@ void RequesterHost::take(const Beat& beat) {
   const unsigned words = d[2] & 0x7ff, kind = (d[2] >> 11) & 0xf, function = (d[2] >> 16) & 0xff;
   const auto first_be = static_cast<unsigned>(packet_user_ & 0xf),
              last_be = static_cast<unsigned>(packet_user_ >> 4 & 0xf);
-  check(packet_user_ >> 8 == 0, "tuser has bits that this engine does not use");
+  // The sequence number tells the block's pins of posted requests.
+  const std::uint64_t number = kind == memory_write ? 1 : 0;
+  check(packet_user_ >> 8 == number << 16, "tuser has another sequence number, or bits that this engine does not use");
   check(d[0] % 4 == 0 && words != 0, "address type, or no double word");
   check(first_be != 0 && (last_be == 0) == (words == 1), "byte enables");
   check(address % page + 4 * words <= page, "it crosses 4 KiB");

@@ -2,7 +2,9 @@
 #include "pcie/block.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -13,6 +15,12 @@ namespace {
 constexpr unsigned first_vf = 4;
 constexpr unsigned master_bit = 2;  // of the four of a PF on cfg_function_status
 constexpr unsigned all_ready = 0xf;
+constexpr unsigned passed_a_cycle = 2;
+
+/// A sequence number's bits in s_axis_rq_tuser.
+unsigned number_of(std::uint64_t user) {
+  return static_cast<unsigned>((user >> 24 & 0xf) | (user >> 60 & 3) << 4);
+}
 
 template <typename Word>
 void set_bits(Word& word, unsigned shift, unsigned mask, unsigned value) {
@@ -59,11 +67,14 @@ void Block::reset() {
   steady_request_.reset();
   answer_.clear();
   request_.clear();
+  inside_.clear();
+  taken_ = passed_ = 0;
   resets_to_begin_.clear();
   resets_.clear();
   resets_done_.clear();
   access_shown_ = completion_shown_ = false;
   pins_.cq_tvalid = pins_.rc_tvalid = pins_.cc_tready = pins_.rq_tready = 0;
+  pins_.rq_seq_num_vld0 = pins_.rq_seq_num_vld1 = 0;
   pins_.function_status = 0;
   pins_.flr_in_process = pins_.msix_enable = pins_.msix_mask = 0;
   for (WidePin pin : {pins_.vf_status, pins_.vf_flr_in_process, pins_.vf_msix_enable, pins_.vf_msix_mask})
@@ -96,13 +107,14 @@ void Block::begin_reset(unsigned function) {
 }
 
 bool Block::idle() const {
-  return accesses_.size() == 0 && completions_.empty() && request_.empty() && resets_.empty() &&
+  return accesses_.size() == 0 && completions_.empty() && request_.empty() && inside_.empty() && resets_.empty() &&
          resets_to_begin_.empty();
 }
 
 std::optional<unsigned> Block::pop_reset() {
-  if (resets_done_.empty()) return std::nullopt;
-  const unsigned function = resets_done_.front();
+  // What it has sent before leaves before.
+  if (resets_done_.empty() || resets_done_.front().behind > passed_) return std::nullopt;
+  const unsigned function = resets_done_.front().function;
   resets_done_.pop_front();
   return function;
 }
@@ -111,6 +123,7 @@ std::string Block::waits_for() const {
   if (accesses_.size() != 0) return "m_axis_cq_tready";
   if (!completions_.empty()) return "m_axis_rc_tready";
   if (!request_.empty()) return "the end of a request";
+  if (!inside_.empty()) return "a request on its way to the link";
   if (!resets_to_begin_.empty()) return "the beginning of a function level reset";
   return resets_.empty() ? std::string() : "cfg_flr_done of function " + std::to_string(resets_.front());
 }
@@ -132,7 +145,7 @@ void Block::sample() {
     const bool done = function < first_vf ? (pins_.flr_done >> function & 1) != 0 : vf_done == function;
     if (done) {
       set_pin(function, pins_.flr_in_process, pins_.vf_flr_in_process, false);
-      resets_done_.push_back(function);
+      resets_done_.push_back({function, taken_});
     }
     return done;
   });
@@ -157,9 +170,28 @@ void Block::sample_requests() {
   if (request_.empty()) request_user_ = pins_.rq_tuser;
   take(request_, pins_.rq_tdata, pins_.rq_tkeep, pins_.rq_tlast != 0);
   if (pins_.rq_tlast == 0) return;
-  Request request = decode_request(request_, request_user_);
+  // Now and then it stays for long.
+  const unsigned cycles = steady_ ? 0 : random_.below(random_.below(8) == 0 ? 64 : 8);
+  const std::uint64_t earliest = inside_.empty() ? 0 : inside_.back().until;
+  inside_.push_back(
+      {decode_request(request_, request_user_), std::max(earliest, cycle_ + cycles), number_of(request_user_)});
   request_.clear();
-  if (on_request) on_request(std::move(request));
+  ++taken_;
+}
+
+/// The pins tell of up to two requests a cycle.
+void Block::pass_requests() {
+  const std::array<std::pair<Pin, Pin>, passed_a_cycle> pins{
+      {{pins_.rq_seq_num_vld0, pins_.rq_seq_num0}, {pins_.rq_seq_num_vld1, pins_.rq_seq_num1}}};
+  for (auto [valid, number] : pins) {
+    valid = !inside_.empty() && inside_.front().until <= cycle_;
+    if (valid == 0) continue;
+    number = static_cast<std::uint8_t>(inside_.front().number);
+    Request request = std::move(inside_.front().request);
+    inside_.pop_front();
+    ++passed_;
+    if (on_request) on_request(std::move(request));
+  }
 }
 
 void Block::drive() {
@@ -169,6 +201,8 @@ void Block::drive() {
     resets_.push_back(reset.function);
     return true;
   });
+  pass_requests();
+  ++cycle_;
   drive_accesses();
   drive_completions();
   // Each has cycles in which it takes nothing, as the block has them.

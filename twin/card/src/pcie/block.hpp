@@ -20,6 +20,9 @@ namespace meridian::pcie {
 /// A model of the integrated block for PCIe (PG213) at its pins: four streams, and what configuration space tells. It
 /// holds the shell against the rules of packets and streams (CheckError); what packets mean is somebody else's. In some
 /// cycles it has no beat, or takes none. PG213 promises that it has no gap within a packet; this model has some.
+///
+/// A request that it has taken stays within it for some cycles, and completions pass it meanwhile. With its sequence
+/// number the block tells when that ends (PG213, "Transmit Transaction Ordering").
 class Block {
  public:
   Block(const PciePins& pins, std::uint64_t seed);
@@ -35,9 +38,13 @@ class Block {
   bool completes(std::uint8_t tag) const { return completions_.has(tag); }  // what has come for it is not all taken
   std::size_t completions(std::uint8_t tag) const { return completions_.packets(tag); }  // of these
 
-  /// For benches: it takes answers and requests in every cycle, and shows what it has without a gap. Else there are
-  /// cycles at random in which it does not.
+  /// For benches: it takes answers and requests in every cycle, shows what it has without a gap, and passes requests on
+  /// at once. Else there are cycles at random in which it does not.
   void set_steady() { steady_ = true; }
+
+  /// Requests that the block has taken, and that it has passed on.
+  std::uint64_t taken() const { return taken_; }
+  std::uint64_t passed() const { return passed_; }
 
   /// Requests of the shell wait.
   void hold_requests(bool hold) { hold_ = hold; }
@@ -68,6 +75,7 @@ class Block {
   void sample_requests();
   void drive_accesses();
   void drive_completions();
+  void pass_requests();
   bool gap() { return !steady_ && random_.below(16) == 0; }
 
   PciePins pins_;
@@ -79,12 +87,23 @@ class Block {
   SteadyBeat steady_answer_{"s_axis_cc"}, steady_request_{"s_axis_rq"};
   std::vector<std::uint32_t> answer_, request_;  // what has come of a packet
   std::uint64_t request_user_ = 0;
+  struct Inside {
+    Request request;
+    std::uint64_t until;  // the cycle in which it passes
+    unsigned number;
+  };
+  std::deque<Inside> inside_;
+  std::uint64_t cycle_ = 0, taken_ = 0, passed_ = 0;  // requests
   struct Beginning {
     unsigned function, cycles;
   };
   std::vector<Beginning> resets_to_begin_;
   std::vector<unsigned> resets_;
-  std::deque<unsigned> resets_done_;
+  struct Done {
+    unsigned function;
+    std::uint64_t behind;  // so many requests
+  };
+  std::deque<Done> resets_done_;
 };
 
 }  // namespace meridian::pcie

@@ -84,7 +84,7 @@ void BlockPort::read(unsigned function, unsigned bar, std::uint64_t offset, unsi
   pcie::Access asked = access(function, bar, offset);
   asked.bytes = width;
   asked.tag = tag_;
-  open_[tag_++] = {function, offset, width, std::move(done), asked.traffic_class, asked.attributes};
+  open_[tag_++] = {function, offset, width, std::move(done), asked.traffic_class, asked.attributes, block_.taken()};
   steps_.push_back({Step::Kind::read, std::move(asked), false, {}});
 }
 
@@ -238,6 +238,8 @@ void BlockPort::answered(const pcie::AccessAnswer& answer) {
     throw CheckError("pcie: a read's answer has not its traffic class or attributes");
   if (!keeps_time_) link_.flush();  // on its way to the host it pushes what was written before
   if (!answer.ok) return open.done(MERIDIAN_LINK_UNSUPPORTED, ones(open.width));
+  if (block_.passed() < open.behind)
+    throw CheckError("pcie: a read's answer passes a request that the block had before the read");
   if (answer.words.size() != (open.width + 3) / 4 || answer.bytes != open.width || answer.lower != (open.offset & 0x7f))
     throw CheckError("pcie: a read's answer has not its address or length");
   std::uint64_t value = answer.words[0];

@@ -75,6 +75,7 @@ class BlockPort final : public HostPort {
     unsigned width;
     Read done;
     unsigned traffic_class, attributes;
+    std::uint64_t behind;  // so many requests of the shell
   };
   /// What waits for its turn at the block.
   struct Step {

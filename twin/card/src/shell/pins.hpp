@@ -197,6 +197,10 @@ struct PciePins {
   Pin rq_tlast;
   Pin rq_tvalid;
   Pin rq_tready;
+  Pin rq_seq_num0;
+  Pin rq_seq_num_vld0;
+  Pin rq_seq_num1;
+  Pin rq_seq_num_vld1;
   WidePin rc_tdata;
   Pin rc_tkeep;
   WidePin rc_tuser;

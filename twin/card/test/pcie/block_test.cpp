@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <deque>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "support/pcie_wires.hpp"
@@ -161,16 +165,70 @@ TEST_F(BlockTest, AnswerOfSeveralBeatsIsHandedOn) {
 TEST_F(BlockTest, RequestIsHandedOnWhenItHasCome) {
   std::vector<Request> requests;
   block.on_request = [&](Request request) { requests.push_back(std::move(request)); };
+  block.set_steady();
   std::vector<std::uint32_t> words = {0x1000, 0, 6 | 1 << 11, 0, 1, 2, 3, 4, 5, 6};
   for (std::size_t from = 0; from < words.size(); from += 8) {
     ready_for_request();
     wires.show_request(words, from, from == 0 ? 0xff : 0);
-    block.sample();
+    tick();
     EXPECT_EQ(requests.size(), from == 0 ? 0U : 1U);
-    while (block.drive(), wires.rq_ready == 0) block.sample();
   }
   ASSERT_EQ(requests.size(), 1U);
   EXPECT_EQ(requests[0].data.size(), 24U);
+}
+
+TEST_F(BlockTest, RequestStaysWithinTheBlockUntilItsNumberIsTold) {
+  std::vector<unsigned> given, told, passed;
+  std::vector<std::uint64_t> stays;
+  std::deque<std::uint64_t> begun;
+  std::uint64_t now = 0;
+  bool two = false;
+  block.on_request = [&](const Request& request) {
+    passed.push_back(request.tag);
+    stays.push_back(now - begun.front());
+    begun.pop_front();
+  };
+  for (unsigned tag = 0; tag < 200 || !block.idle(); ++now) {
+    const bool is_taken = wires.rq_valid != 0 && wires.rq_ready != 0;
+    block.sample();
+    if (is_taken) begun.push_back(now);
+    block.drive();
+    for (const auto& [valid, number] :
+         {std::pair{wires.has_number0, wires.number0}, {wires.has_number1, wires.number1}})
+      if (valid != 0) told.push_back(number);
+    EXPECT_EQ(told.size(), passed.size()) << "what passes is told at once";
+    two = two || (wires.has_number0 != 0 && wires.has_number1 != 0);
+    if (wires.rq_valid != 0 && !is_taken) continue;
+    wires.rq_valid = 0;
+    if (tag == 200) continue;
+    given.push_back(tag % 63);
+    wires.show_request({0x1000, 0, 4, tag++}, 0,
+                       0xf | 0xfU << 4 | (given.back() & 15) << 24 | std::uint64_t{given.back() >> 4} << 60);
+  }
+  EXPECT_EQ(told, given);
+  EXPECT_TRUE(std::is_sorted(passed.begin(), passed.end()));
+  EXPECT_TRUE(two);
+  EXPECT_GT(*std::max_element(stays.begin(), stays.end()), 20U);
+  EXPECT_LT(*std::min_element(stays.begin(), stays.end()), 8U);
+}
+
+TEST_F(BlockTest, ResetEndsBehindTheRequestsBeforeIt) {
+  unsigned passed = 0;
+  block.on_request = [&](const Request&) { ++passed; };
+  for (int round = 0; round < 20; ++round) {
+    block.begin_reset(1);
+    while (wires.flr == 0) tick();
+    ready_for_request();
+    wires.show_request({0x1000, 0, 1 | 1 << 11, 0, 1}, 0, 0xf);
+    wires.flr_done = 2;
+    tick();
+    wires.rq_valid = wires.flr_done = 0;
+    while (!block.pop_reset()) {
+      EXPECT_FALSE(block.idle());
+      tick();
+    }
+    EXPECT_EQ(passed, static_cast<unsigned>(round) + 1);
+  }
 }
 
 TEST_F(BlockTest, GapWithinARequestIsFound) {

@@ -52,7 +52,9 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   decoder.io.cq << io.pcie.cq
   encoder.io.header << decoder.io.header
   bar.io.access << decoder.io.access
-  encoder.io.value << bar.io.value
+  val order = new PostedOrder
+  order.io.value << bar.io.value
+  encoder.io.value << order.io.ordered
   io.pcie.cc(encoder.io.cc)
   val bridge = new BarBridge
   bridge.io.port <> bar.io.bar2
@@ -94,12 +96,14 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   )
   // Nothing is kept behind this arbiter, so what has left an engine has been taken by RQ, and nothing overtakes it: an
   // interrupt comes behind its status entry.
-  io.pcie.rq(
-    RqMerge(
-      Seq(h2c.io.rq, c2h.io.rq, interrupts.io.rq) ++ Option(memory).map(_.io.rq) ++ Option(logic).map(_.io.rq),
-      home = 1
-    )
-  ) // frames of C2H have most beats
+  private val requests = RqMerge(
+    Seq(h2c.io.rq, c2h.io.rq, interrupts.io.rq) ++ Option(memory).map(_.io.rq) ++ Option(logic).map(_.io.rq),
+    home = 1 // frames of C2H have most beats
+  )
+  io.pcie.rq(requests)
+  order.io.taken := requests.fire && requests.isFirst &&
+    RequestDescriptor(requests.data(127 downto 0)).kind === RequestKind.memoryWrite
+  order.io.passed := io.pcie.passed
   val (completed, completedToo) = StreamFork2(io.pcie.rc, synchronous = true) // each takes it at once
   h2c.io.rc << completed
   c2h.io.rc << completedToo
@@ -287,9 +291,10 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
     Seq(io.pcie.s_axis_cc_tvalid, io.pcie.s_axis_rq_tvalid)
   private val ofShell = Seq(io.qdma.m_axis_h2c.valid, io.qdma.tm_dsc_sts.valid, io.qdma.s_axis_c2h.valid) ++
     Seq(io.qdma.s_axis_c2h_cmpt.valid, io.qdma.dsc_crdt_in.valid)
-  private val within = Seq(decoder.io.header.valid, decoder.io.access.valid, bar.io.bar2.access.valid, rung.valid) ++
-    Seq(errors.io.raise.valid, resets.io.held.orR, flr.io.inReset.orR) ++ sources.map(_.valid) ++
-    (if (p.userInterrupts) Seq(io.qdma.usr_irq.in_vld) else Nil)
+  private val within =
+    Seq(decoder.io.header.valid, decoder.io.access.valid, order.io.value.valid, bar.io.bar2.access.valid, rung.valid) ++
+      Seq(errors.io.raise.valid, resets.io.held.orR, flr.io.inReset.orR) ++ sources.map(_.valid) ++
+      (if (p.userInterrupts) Seq(io.qdma.usr_irq.in_vld) else Nil)
   val moving = accesses ++ ofBlock ++ ofShell ++ within
   // Memories are cleared one word of each a cycle: of the registers, of the mailbox, of the MSI-X tables, and of queues.
   private val places = 1 << log2Up(p.functions)

@@ -32,6 +32,11 @@ class DmaEngineTest extends AnyFunSuite {
     cc.last := pins.s_axis_cc_tlast
     pins.s_axis_cc_tready := B(4 bits, default -> cc.ready)
     pins.s_axis_rq_tready := 15
+    val passed = in Bool () // the block passes on a write that it has
+    pins.pcie_rq_seq_num0 := 1
+    pins.pcie_rq_seq_num_vld0 := passed
+    pins.pcie_rq_seq_num1 := 1
+    pins.pcie_rq_seq_num_vld1 := False
     pins.m_axis_rc_tvalid := False
     Seq(pins.m_axis_rc_tdata, pins.m_axis_rc_tkeep, pins.m_axis_rc_tuser).foreach(_ := 0)
     pins.m_axis_rc_tlast := False
@@ -100,6 +105,7 @@ class DmaEngineTest extends AnyFunSuite {
   def run(name: String)(body: (Bench, PcieHost, ClockDomain) => Unit): Unit = compiled.doSim(name, 7) { dut =>
     val cd = clocked(dut)
     dut.functionStatus #= 0x4444
+    dut.passed #= true
     dut.vfStatus #= (BigInt(1) << 504) - 1
     dut.pfInProcess #= 0
     dut.vfInProcess #= 0
@@ -259,6 +265,31 @@ class DmaEngineTest extends AnyFunSuite {
       dut.functionStatus #= 0x4404
       message(0x2222)
       assert(sent == Seq(1 -> 5))
+    }
+  }
+
+  test("the answer to a read waits until the block has passed on what was written to the host before") {
+    run("order") { (dut, host, cd) =>
+      for ((word, i) <- Seq(0xfee00000L, 0L, 7L, 0L).zipWithIndex) host.write(1, 0x30000 + 4 * i, word)
+      host.write(1, 0x22410, 1)
+      for (passes <- Seq(false, true)) {
+        dut.passed #= passes
+        var isSent = false
+        cd.onSamplings(if (dut.rq.valid.toBoolean) isSent = true)
+        host.write(p.vfsOf(1).head, 0x5004, 1)
+        host.write(1, 0x2240c, p.vfsOf(1).head)
+        host.write(1, 0x22404, 2)
+        waitFor(cd, "the interrupt of a message")(isSent)
+        var isAnswered = false
+        val reader = fork {
+          host.read(1, 0x22400)
+          isAnswered = true
+        }
+        cd.waitSampling(400)
+        assert(isAnswered == passes)
+        dut.passed #= true
+        reader.join()
+      }
     }
   }
 

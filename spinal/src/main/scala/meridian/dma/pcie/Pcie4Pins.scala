@@ -29,6 +29,8 @@ case class Pcie4Pins() extends Bundle {
   val s_axis_rq_tlast = out Bool ()
   val s_axis_rq_tvalid = out Bool ()
   val s_axis_rq_tready = in Bits (4 bits) // all bits are the same
+  val pcie_rq_seq_num0, pcie_rq_seq_num1 = in UInt (6 bits)
+  val pcie_rq_seq_num_vld0, pcie_rq_seq_num_vld1 = in Bool ()
 
   val m_axis_rc_tdata = in Bits (256 bits)
   val m_axis_rc_tkeep = in Bits (8 bits)
@@ -78,10 +80,15 @@ case class Pcie4Pins() extends Bundle {
     s_axis_rq_tvalid := stream.valid
     s_axis_rq_tdata := stream.data
     s_axis_rq_tkeep := stream.keep
-    s_axis_rq_tuser := stream.lastBe.resize(58 bits) ## stream.firstBe
+    // The sequence number of a request is 1 if it is posted, of a read 0: the lowest bit of its kind.
+    s_axis_rq_tuser := B(0, 37 bits) ## stream.data(75) ## B(0, 16 bits) ## stream.lastBe ## stream.firstBe
     s_axis_rq_tlast := stream.last
     stream.ready := s_axis_rq_tready(0)
   }
+
+  /** How many posted requests completions cannot pass any more, since this cycle. */
+  def passed: UInt = (pcie_rq_seq_num_vld0 && pcie_rq_seq_num0 === 1).asUInt +^
+    (pcie_rq_seq_num_vld1 && pcie_rq_seq_num1 === 1).asUInt
 
   /** What has come for them. */
   def rc: Stream[Fragment[RcBeat]] = {
