@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import tempfile
@@ -11,15 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from dma_engines import QDMA_IP, with_engine
 from meridian_card import Simulator
+from meridian_machine.twin import DMA
 from meridian_twin import CardProcess
 from meridian_twin.wire import Wire, WireError
 
 pytest_plugins = ["debug_kernel", "machine_report", "pcie_link"]
 ROOT = Path(__file__).resolve().parents[1]
 BUILD_MINUTES = 20
-#: Options of the generator, or values of them, with which it refuses the DMA engine of our own (docs/dma.md).
-NOT_WITH_OWN_DMA = {"--host-bytes": ("64",), "--host-mhz": ("125",)}
 Start = Callable[..., Simulator]
 
 
@@ -29,9 +28,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption(
         "--dma",
-        choices=("qdma", "meridian"),
-        default=os.environ.get("MERIDIAN_DMA", "qdma"),
-        help="whose DMA engine the tests' cards have (the variable MERIDIAN_DMA, or qdma)",
+        choices=DMA,
+        default=os.environ.get("MERIDIAN_DMA", DMA[0]),
+        help=f"whose DMA engine the tests' cards have (the variable MERIDIAN_DMA, or {DMA[0]})",
     )
 
 
@@ -47,29 +46,17 @@ def endurance(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture(scope="session")
 def own_dma(request: pytest.FixtureRequest) -> bool:
-    """Whether the tests' cards have the DMA engine of our own, and no model of the QDMA IP."""
+    """Whether the tests' cards have the DMA engine of our own, and no model of the QDMA IP, if they name neither."""
     return request.config.getoption("--dma") == "meridian"
-
-
-def refused_with_own_dma(generator: tuple[str, ...]) -> str:
-    """The first option of these that a shell with the DMA engine of our own cannot have; empty if there is none."""
-    for option, value in itertools.pairwise(generator):
-        if option in NOT_WITH_OWN_DMA and (not NOT_WITH_OWN_DMA[option] or value in NOT_WITH_OWN_DMA[option]):
-            return f"{option} {value}"
-    return ""
 
 
 @pytest.fixture(scope="session")
 def programs(request: pytest.FixtureRequest) -> Callable[..., Path]:
-    """The folder with the programs of a configuration."""
+    """The folder with the programs of a configuration, with the DMA engine that the option --dma says, or its own."""
     folders: dict[tuple[str, ...], Path] = {}
-    dma = request.config.getoption("--dma")
 
-    def build(*generator: str) -> Path:
-        if dma != "qdma" and "--dma" not in generator:
-            if refused := refused_with_own_dma(generator):
-                pytest.skip(f"the generator refuses {refused} with the DMA engine of our own")
-            generator = (*generator, "--dma", dma)
+    def build(*options: str) -> Path:
+        generator = with_engine(options, request.config.getoption("--dma"))
         if generator not in folders:
             command = [str(ROOT / "scripts" / "build-card"), *generator]
             done = subprocess.run(command, capture_output=True, text=True, timeout=60 * BUILD_MINUTES, check=False)
@@ -92,7 +79,8 @@ def given_or_built(programs: Callable[..., Path], name: str, variable: str) -> C
 
 @pytest.fixture(scope="session")
 def built(programs: Callable[..., Path]) -> Callable[..., Path]:
-    return given_or_built(programs, "shell_sim", "MERIDIAN_SHELL_SIM")
+    """shell_sim drives the streams at the pins of the QDMA IP; with the DMA engine of our own they are in the shell."""
+    return given_or_built(lambda *of: programs(*of, *QDMA_IP), "shell_sim", "MERIDIAN_SHELL_SIM")
 
 
 @pytest.fixture(scope="session")
@@ -103,8 +91,6 @@ def built_card(programs: Callable[..., Path]) -> Callable[..., Path]:
 @pytest.fixture
 def start(built: Callable[..., Path], request: pytest.FixtureRequest) -> Start:
     """Starts a run: start("--seed", "3", configuration=("--ports", "2")). It ends with the test."""
-    if request.getfixturevalue("own_dma"):
-        pytest.skip("shell_sim drives the QDMA IP's streams, which are inside this shell")
 
     def run(*options: str, configuration: tuple[str, ...] = ()) -> Simulator:
         simulator = Simulator(built(*configuration), *options)

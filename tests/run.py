@@ -29,34 +29,32 @@ SIDE_BY_SIDE = ["-n", str(max(1, min(os.cpu_count() or 1, 4))), "--dist", "loadf
 QUICK_MACHINES = ["-k", "not bookworm", *SIDE_BY_SIDE]
 
 
-#: What also passes with a card whose DMA engine is our own, of those tests that need no other shell.
-OWN_DMA = [
+#: What runs on a card with the model of the QDMA IP, too. All tests run on one with the DMA engine of our own.
+QDMA_IP = [
     f"tests/twin/{name}.py"
     for name in (
-        *("dma/test_push", "dma/test_box_commands", "ps/test_ps", "ps/test_ps_bus_errors"),
+        *("ps/test_ps", "ps/test_ps_bus_errors"),
         *(f"test_{name}" for name in ("cable", "card", "completions", "conservation", "frames", "interrupts", "link")),
-        *(f"test_{name}" for name in ("observability", "offload", "receiver_reset", "segments")),
-        *(f"test_{name}" for name in ("shared_doorbells", "switching", "time", "vf")),
+        *(f"test_{name}" for name in ("observability", "offload", "receiver_reset", "shared_doorbells")),
+        *(f"test_{name}" for name in ("switching", "time", "vf")),
     )
-] + ["tests/library"]
-#: And those that want more time, or cards of their own.
-OWN_DMA_LONG = [
-    *OWN_DMA,
-    *(f"tests/twin/{name}.py" for name in ("functions/test_vf_parents", "ps/test_ps_limits", "test_sequences")),
-    "tests/twin/dma/test_memory_queues.py",
-    "tests/twin/test_random_abuse.py",
-    *(f"tests/dpdk/twin/test_twin_{name}.py" for name in ("attach", "pf", "vf")),
+]
+#: And what wants more time, or cards of its own.
+QDMA_IP_LONG = [
+    *QDMA_IP,
+    *(f"tests/twin/{name}.py" for name in ("functions/test_vf_parents", "ps/test_ps_limits", "test_segments")),
+    *("tests/twin/dma/test_push.py", "tests/twin/test_random_abuse.py"),
+    *(f"tests/dpdk/twin/test_twin_{name}.py" for name in ("attach", "pf", "vf", "push")),
 ]
 
-#: Of machines with such a card: in make test the first four of these, without what is long.
-OWN_DMA_MACHINES = [
+#: Of machines with such a card: in make test the first three of these, without what is long.
+QDMA_IP_MACHINES = [
     f"tests/qemu/{name}.py"
     for name in (
         *(f"driver/test_driver_{name}" for name in ("ping", "pieces", "segments", "push", "frames", "ethtool")),
-        *("sriov/test_driver_vf_segments", "sriov/test_driver_mailbox", "sriov/test_driver_pfs"),
-        *("xdp/test_driver_xdp", "sriov/test_driver_sriov", "faults/test_driver_box_irq", "ps/test_ps_box"),
-        "dpdk/test_dpdk_push",
-        "library/test_library_vfio",
+        *("sriov/test_driver_mailbox", "sriov/test_driver_pfs", "sriov/test_driver_sriov", "sriov/test_host_sriov"),
+        *("xdp/test_driver_xdp", "faults/test_driver_faults", "faults/test_driver_box_irq", "ps/test_ps_box"),
+        *("card/test_qemu_frames", "dpdk/test_dpdk_pf", "vm/test_vm_dpdk"),
     )
 ]
 
@@ -109,12 +107,12 @@ def suites(long: bool) -> list[Suite]:
         ),
         pytest("whole shell and card", shell, 180 if long else 30, "shell", [*elsewhere, *SIDE_BY_SIDE]),
         pytest(
-            "twin with our DMA engine",
+            "twin with the QDMA IP's model",
             "not long",
             40 if long else 20,
-            "twin-dma",
-            ["--dma", "meridian", *SIDE_BY_SIDE],
-            *(OWN_DMA_LONG if long else OWN_DMA),
+            "twin-qdma",
+            ["--dma", "qdma", *SIDE_BY_SIDE],
+            *(QDMA_IP_LONG if long else QDMA_IP),
         ),
         Suite("image of a host", [str(scripts / "build-image")], 20, early=True),
         Suite("image of a host with DPDK", [str(scripts / "build-image"), "--suite", "bookworm"], 20, early=True),
@@ -130,12 +128,12 @@ def suites(long: bool) -> list[Suite]:
         *([Suite("mutants", [str(scripts / "test-mutants")], 300)] if long else []),
         *(machines() if long else [pytest("machines", "quick and not long", 40, "machines", QUICK_MACHINES)]),
         pytest(
-            "machines with our DMA engine",
+            "machines with the QDMA IP's model",
             "qemu" if long else "qemu and not long",
-            60 if long else 20,
-            "machines-dma",
-            ["--dma", "meridian", *QUICK_MACHINES],
-            *(OWN_DMA_MACHINES if long else OWN_DMA_MACHINES[:4]),
+            90 if long else 20,
+            "machines-qdma",
+            ["--dma", "qdma", *QUICK_MACHINES],
+            *(QDMA_IP_MACHINES if long else QDMA_IP_MACHINES[:3]),
         ),
     ]
 
@@ -170,7 +168,7 @@ def machines() -> list[Suite]:
     return [
         *(part(name, folders, minutes, folders[0]) for name, folders, minutes in PARTS),
         part("debug kernel", CHECKED, 600, "debug", "--debug-kernel", "-k", CHECKED_TESTS),
-        part("debug kernel, our DMA engine", IN_PIECES, 90, "debug-dma", "--debug-kernel", "--dma", "meridian"),
+        part("debug kernel, QDMA IP's model", IN_PIECES, 90, "debug-qdma", "--debug-kernel", "--dma", "qdma"),
     ]
 
 

@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from meridian_machine import Hardware, Setting, tools
 from meridian_machine import __main__ as command
-from meridian_machine import tools
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,7 @@ from meridian_machine import tools
         (["--timeout", "nan"], "'nan' is not a number of seconds"),
         (["--timeout", "soon"], "'soon' is not a number of seconds"),
         (["--ports", "5"], "invalid choice: 5"),
+        (["--dma", "xdma"], "invalid choice: 'xdma'"),
     ],
 )
 def test_a_wrong_argument_is_refused_in_a_sentence(
@@ -45,6 +46,24 @@ def test_a_wire_of_a_port_that_the_card_lacks_is_refused(
     status = command.main(["ps", "--wire", "2=none", "--run-dir", str(tmp_path / "run"), "--no-driver", "--", "true"])
     assert status == command.FAILED
     assert "--wire names port 2, the last port is 0: add --ports" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("device", "shell", "vfs"),
+    [
+        ("", (), []),
+        ("pfs=1", (), []),
+        ("pfs=2", (), ["--vfs", "2,2,0,0"]),
+        ("id=card,pfs=3,vfs=1", ("--functions", "12", "--self-test", "true"), ["--vfs", "3,3,2,0"]),
+        ("pfs=4", ("--vfs", "1,0,0,3"), []),
+    ],
+)
+def test_the_dma_engine_of_our_own_gives_each_pf_as_many_vfs(
+    device: str, shell: tuple[str, ...], vfs: list[str]
+) -> None:
+    hardware = Hardware(device=device)
+    assert Setting(hardware=hardware, shell=shell, dma="meridian").card_build() == [*shell, "--dma", "meridian", *vfs]
+    assert Setting(hardware=hardware, shell=shell, dma="qdma").card_build() == [*shell]
 
 
 @pytest.mark.parametrize(("option", "kept"), [("--pcap", True), ("--wave", True), ("--keep", True), (None, False)])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from dma_engines import QDMA_IP
 from frames import MINE, PEER, frame
 from meridian_twin import Host, Link, Memory
 from meridian_twin.pf_service import PfService
@@ -19,20 +20,21 @@ from sequences.qdma_vf import QdmaVf
 from test_frames import connect
 
 __all__ = ["connect"]
-VERSIONS = ("eqdma5", "eqdma4")
+#: The model of the QDMA IP has the version that it is told. Our own engine is made with that of EQDMA 5.0.
+ENGINES = {"own": ("--dma", "meridian"), "eqdma5": QDMA_IP, "eqdma4": QDMA_IP}
 
 
-@pytest.fixture(params=VERSIONS)
-def machine(request: Any, run_card: Any, own_dma: bool) -> Iterator[tuple[Any, Device, str]]:
-    if own_dma and request.param != "eqdma5":
-        pytest.skip("the DMA engine of our own is made with the version of EQDMA 5.0")
-    card = run_card("--qdma", request.param)
+@pytest.fixture(params=ENGINES)
+def machine(request: Any, run_card: Any) -> Iterator[tuple[Any, Device, str]]:
+    engine = ENGINES[request.param]
+    version = "eqdma4" if request.param == "eqdma4" else "eqdma5"
+    card = run_card("--qdma", version, configuration=engine)
     # Rings below 4 GiB, as onic's coherent mask wants them.
     memory = Memory(96 << 20, base=0x2000_0000)
     with Link(card.socket) as link:
         link.share(memory)
         link.enable(0)
-        yield card, Device(link, 0, memory), request.param
+        yield card, Device(link, 0, memory), version
     memory.close()
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from dma_engines import QDMA_IP
 from dpdk_fixtures import library, testpmd
 from meridian_twin import Host, Link
 from meridian_twin.control import Control
@@ -24,7 +25,7 @@ from testpmd import Testpmd
 __all__ = ["library", "testpmd"]  # fixtures
 Start = Callable[..., Testpmd]
 #: Only the QDMA IP resets so; the DMA engine of our own resets all.
-BARE, QDMA_IP = ("--pcie-reset", "link"), ("--dma", "qdma")
+BARE = ("--pcie-reset", "link")
 REFUSED = "the client plays one function alone, and asks for that and for VFs of it"
 
 

@@ -14,7 +14,7 @@ from driver_machine import Link, linked, tool, vfs_apart
 from meridian_machine import tools
 from test_driver_tx_offloads import UDP, Sender, is_good, is_of, segment, sender_of
 
-pytestmark = pytest.mark.qemu
+pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 TOOL = Path(__file__).with_name("pieces_tool.c")
 FAR = "10.46.0.99"
 TWINS = ("10.48.0.1", "10.48.0.2")  # the PF's and the VF's

@@ -9,7 +9,7 @@ import pytest
 from driver_machine import linked
 from meridian_machine import tools
 
-pytestmark = pytest.mark.qemu
+pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 
 
 @pytest.mark.parametrize("suite", tools.SUITES)

@@ -13,7 +13,7 @@ from meridian_twin.control import Control
 from test_driver_pieces import FAR, PORT, payload, sent_since
 from test_driver_tx_offloads import NOBODY, Sender, segment, sender_of
 
-pytestmark = pytest.mark.qemu
+pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 TOOL = Path(__file__).with_name("pieces_tool.c")
 HEADERS = 42  # of Ethernet, IPv4 and UDP
 COUNT = 12

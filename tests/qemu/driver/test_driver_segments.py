@@ -18,7 +18,7 @@ from netdev_family import totals
 from segments import ACK, CWR, ECE, FIN, PSH, TCP, UDP, Headers, Parsed, Sink, payload
 from test_driver_tx_offloads import HERE6, NOBODY, PEER6, Sender, sender_of
 
-pytestmark = pytest.mark.qemu
+pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 TOOL = Path(__file__).with_name("segments_tool.c")
 HERE, FAR = "10.46.0.2", "10.46.0.99"
 TAGGED, FAR_TAGGED = "10.47.0.2", "10.47.0.99"

@@ -34,15 +34,13 @@ TOLD = (
 
 
 @pytest.fixture(scope="module")
-def slot(own_dma: bool) -> Iterator[tuple[Guest, Monitor]]:
-    """With the DMA engine of our own it is the shell that knows whose the VFs are."""
-    shell = ("--vfs", "2,2,0,0") if own_dma else ()
+def slot() -> Iterator[tuple[Guest, Monitor]]:
     with run_folder() as folder:
         path = folder / "monitor"
         hardware = Hardware(device="id=card,pfs=2", kernel="iomem=relaxed", extra=[*options(path), *NATIVE_HOT_PLUG])
         with (
             changed(*TOLD) as driver,
-            Twin(Setting(suite=tools.SUITES[0], hardware=hardware, shell=shell, driver=driver), folder) as twin,
+            Twin(Setting(suite=tools.SUITES[0], hardware=hardware, driver=driver), folder) as twin,
             running(twin) as guest,
             Monitor(path) as monitor,
         ):

@@ -23,7 +23,7 @@ from .peer import PeerError
 from .ps_hardware import PsHardware
 from .sd_card import SdCard, SdError
 from .sd_machine import SdMachine, default_firmware, default_image
-from .twin import RUNS, Setting, Twin, discard, new_run
+from .twin import DMA, RUNS, Setting, Twin, discard, new_run
 
 TIMED_OUT, FAILED, INTERRUPTED = 124, 125, 130
 MOST_PORTS = 4
@@ -95,6 +95,7 @@ def card_of(arguments: argparse.Namespace, **machines: Any) -> Setting:
             if files is not None
             for word in (option, files)
         ),
+        dma=arguments.dma,
         wires=arguments.wire,
         card_options=arguments.card,
         pcap=arguments.pcap,
@@ -234,6 +235,12 @@ def parser() -> argparse.ArgumentParser:
         "--host-box",
         metavar="FILE[,FILE...]",
         help="source of your own module at the host, between filters and DMA engine",
+    )
+    common.add_argument(
+        "--dma",
+        choices=DMA,
+        default=Setting().dma,
+        help="whose DMA engine the card has: our own, or the QDMA IP, as a model (%(default)s)",
     )
     common.add_argument("--pcap", action="store_true", help="capture the frames at the card into card.pcapng")
     common.add_argument("--wave", action="store_true", help="write waveforms of the shell into card.fst (slow)")

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -25,6 +27,10 @@ from .processes import guarded
 from .ps_hardware import PsHardware
 
 RUNS = tools.ROOT / "build" / "twin"
+#: Whose DMA engine a card may have: our own, or the QDMA IP, of which the card has a model.
+DMA = ("meridian", "qdma")
+#: Of a shell whose options say nothing else: functions, the first of which are its PFs.
+FUNCTIONS, PFS = 8, 4
 
 
 @dataclass(frozen=True)
@@ -33,8 +39,8 @@ class Setting:
     which is a TAP device, or one end of a veth pair. cables: (PORT, PORT), in place of the wires of both.
 
     machine: what the host machine boots, of Image.build(). hardware: of the host machine; ps: of the PS; none: there
-    is no such machine. shell: options of its generator, as --functions 12. dma: whose DMA engine it has, as the
-    generator's option --dma, by default what the variable MERIDIAN_DMA says. driver and ps_driver: their sources; none is
+    is no such machine. shell: options of its generator, as --functions 12. dma: one of DMA, by default what the variable
+    MERIDIAN_DMA says, or the first. driver and ps_driver: their sources; none is
     loaded without one.
     """
 
@@ -44,7 +50,7 @@ class Setting:
     ps: PsHardware | None = None
     ports: int = 1
     shell: Sequence[str] = ()
-    dma: str = field(default_factory=lambda: os.environ.get("MERIDIAN_DMA", "qdma"))
+    dma: str = field(default_factory=lambda: os.environ.get("MERIDIAN_DMA", DMA[0]))
     wires: Sequence[str] = ()
     cables: Sequence[tuple[int, int]] = ()
     card_options: Sequence[str] = ()
@@ -59,8 +65,18 @@ class Setting:
         """Arguments of scripts/build-card for this card."""
         wave = ["--trace"] if self.wave else []
         ports = ["--ports", str(self.ports)] if self.ports != 1 else []
-        dma = ["--dma", self.dma] if self.dma != "qdma" else []
+        dma = ["--dma", self.dma, *self._vfs()] if self.dma != "qdma" else []
         return [*wave, *ports, *self.shell, *dma]
+
+    def _vfs(self) -> list[str]:
+        """Our own engine is made with the VFs of each PF: all are those of a single PF, and of several each has as many."""
+        found = re.search(r"\bpfs=([2-4])\b", self.hardware.device) if self.hardware else None
+        if not found or "--vfs" in self.shell:
+            return []
+        options = dict(itertools.pairwise(self.shell))
+        pfs, vfs = int(found[1]), int(options.get("--functions", FUNCTIONS)) - PFS
+        each = [vfs // pfs + (number < vfs % pfs) for number in range(pfs)]
+        return ["--vfs", ",".join(map(str, [*each, *[0] * (PFS - pfs)]))]
 
 
 def new_run(folder: Path | None = None) -> Path:
