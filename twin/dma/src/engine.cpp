@@ -173,8 +173,8 @@ void Engine::pass_request() {
   top_->pcie_rq_seq_num_vld1 = passes && second;
   if (!passes) return;
   top_->pcie_rq_seq_num0 = top_->pcie_rq_seq_num1 = static_cast<std::uint8_t>(inside_.front().number);
+  passed_ += inside_.front().number;  // RequesterHost sees that it is 1 of a write and 0 of a read
   inside_.pop_front();
-  ++passed_;
 }
 
 void Engine::sample_streams(bool completion) {
@@ -191,8 +191,9 @@ void Engine::sample_streams(bool completion) {
     beat.user = top_->s_axis_rq_tuser;
     beat.last = top_->s_axis_rq_tlast;
     if (!host.in_request()) {
-      inside_.push_back({cycles_ + (random_ >> 48 & 31), static_cast<unsigned>(beat.user >> 24 & 15)});
-      ++taken_;
+      const std::uint64_t until = inside_.empty() ? 0 : inside_.back().until;
+      inside_.push_back({std::max(until, cycles_ + (random_ >> 48 & 31)), static_cast<unsigned>(beat.user >> 24 & 15)});
+      taken_ += inside_.back().number;
     }
     host.take(beat);
     last_event_ = cycles_;
@@ -297,7 +298,7 @@ std::vector<std::uint32_t> Engine::read(unsigned function, std::uint32_t offset,
     const std::vector<std::uint32_t> completion = std::move(arrived_.front());
     arrived_.erase(arrived_.begin());
     check(field(completion, 43, 3) == 0, "not successful");
-    check(passed_ >= behind, "it passes a request that the block had before the read");
+    check(passed_ >= behind, "it passes a write that the block had before the read");
     check(field(completion, 0, 7) == lower, "lower address");
     check(field(completion, 16, 13) == 4 * (words - values.size()), "byte count");
     check(field(completion, 32, 11) == completion.size() - completion_words, "number of words");

@@ -111,7 +111,7 @@ class Engine {
     unsigned number;
   };
   std::deque<Inside> inside_;             // requests that the block has taken and not passed on
-  std::uint64_t taken_ = 0, passed_ = 0;  // requests
+  std::uint64_t taken_ = 0, passed_ = 0;  // writes
   Bytes arriving_frame_;
   bool frame_waits_ = false;  // a beat of this queue is offered to the shell
   unsigned waiting_queue_ = 0;

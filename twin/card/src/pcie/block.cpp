@@ -176,7 +176,7 @@ void Block::sample_requests() {
   inside_.push_back(
       {decode_request(request_, request_user_), std::max(earliest, cycle_ + cycles), number_of(request_user_)});
   request_.clear();
-  ++taken_;
+  taken_ += inside_.back().request.write;
 }
 
 /// The pins tell of up to two requests a cycle.
@@ -189,7 +189,7 @@ void Block::pass_requests() {
     number = static_cast<std::uint8_t>(inside_.front().number);
     Request request = std::move(inside_.front().request);
     inside_.pop_front();
-    ++passed_;
+    passed_ += request.write;
     if (on_request) on_request(std::move(request));
   }
 }

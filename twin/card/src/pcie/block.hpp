@@ -42,7 +42,7 @@ class Block {
   /// at once. Else there are cycles at random in which it does not.
   void set_steady() { steady_ = true; }
 
-  /// Requests that the block has taken, and that it has passed on.
+  /// Writes of the shell that the block has taken, and that it has passed on.
   std::uint64_t taken() const { return taken_; }
   std::uint64_t passed() const { return passed_; }
 
@@ -93,7 +93,7 @@ class Block {
     unsigned number;
   };
   std::deque<Inside> inside_;
-  std::uint64_t cycle_ = 0, taken_ = 0, passed_ = 0;  // requests
+  std::uint64_t cycle_ = 0, taken_ = 0, passed_ = 0;  // writes
   struct Beginning {
     unsigned function, cycles;
   };
@@ -101,7 +101,7 @@ class Block {
   std::vector<unsigned> resets_;
   struct Done {
     unsigned function;
-    std::uint64_t behind;  // so many requests
+    std::uint64_t behind;  // so many writes
   };
   std::deque<Done> resets_done_;
 };

@@ -239,7 +239,7 @@ void BlockPort::answered(const pcie::AccessAnswer& answer) {
   if (!keeps_time_) link_.flush();  // on its way to the host it pushes what was written before
   if (!answer.ok) return open.done(MERIDIAN_LINK_UNSUPPORTED, ones(open.width));
   if (block_.passed() < open.behind)
-    throw CheckError("pcie: a read's answer passes a request that the block had before the read");
+    throw CheckError("pcie: a read's answer passes a write that the block had before the read");
   if (answer.words.size() != (open.width + 3) / 4 || answer.bytes != open.width || answer.lower != (open.offset & 0x7f))
     throw CheckError("pcie: a read's answer has not its address or length");
   std::uint64_t value = answer.words[0];

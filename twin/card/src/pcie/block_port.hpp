@@ -75,7 +75,7 @@ class BlockPort final : public HostPort {
     unsigned width;
     Read done;
     unsigned traffic_class, attributes;
-    std::uint64_t behind;  // so many requests of the shell
+    std::uint64_t behind;  // so many writes of the shell
   };
   /// What waits for its turn at the block.
   struct Step {
