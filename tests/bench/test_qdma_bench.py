@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dma_engines import QDMA_IP
 
 SHORT = ("--warm-us", "50", "--for-us", "60")
 GEN3X8 = 8 * 8e9 * 128 / 130  # bits/s each way, headers included
@@ -24,14 +25,14 @@ def runner(program: Path, *first: str) -> Any:
 
 
 @pytest.fixture
-def bench(built_card: Any) -> Any:
-    return runner(built_card().parent / "qdma_bench")
+def bench(programs: Any) -> Any:
+    return runner(programs(*QDMA_IP) / "qdma_bench")
 
 
 @pytest.fixture
 def block(programs: Any) -> Any:
     """With the self-test block of a shell of 256 bits."""
-    return runner(programs("--self-test", "true") / "qdma_bench", "--source", "block")
+    return runner(programs("--self-test", "true", *QDMA_IP) / "qdma_bench", "--source", "block")
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import documents
+from dma_engines import QDMA_IP
 from documents import ROOT
 from test_box import BOTH
 
@@ -28,7 +29,7 @@ def test_the_changed_example_is_verilog(tmp_path: Path) -> None:
 
 
 def test_the_program_prints_its_count(programs: Callable[..., Path]) -> None:
-    folder = programs(*BOTH)
+    folder = programs(*BOTH, *QDMA_IP)
     program = documents.block(PAGE, "from meridian_card").text.replace("build/card/shell_sim", f"{folder}/shell_sim")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.splitlines()[-1] == "ARP 3"
