@@ -90,7 +90,7 @@ def test_the_shell_has_the_pins_of_the_block() -> None:
     shell = netlist_of.ports((folder() / "Shell.v").read_text(), "Shell")
     block = table(BOARD)["pcie4_uscale_plus_0"].ports
     mine = {name: pin for name, pin in shell.items() if re.match(r"[ms]_axis_(cq|cc|rq|rc)_|cfg_|pcie_", name)}
-    assert len(mine) == 38 and "m_axis_h2c_tvalid" not in shell and "m_axil_awvalid" not in shell
+    assert len(mine) == 42 and "m_axis_h2c_tvalid" not in shell and "m_axil_awvalid" not in shell
     for name, (direction, width) in mine.items():
         assert name in block, f"the PCIe block has no {name}"
         assert (block[name].width, block[name].direction != direction) == (width, True), name
