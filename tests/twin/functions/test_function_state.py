@@ -10,12 +10,17 @@ import pytest
 from meridian_twin import Link, LinkError
 from meridian_twin.protocol import Role
 
-PF, VF = 1, 5
+PF, VF = 1, 6
 ONLY_ITS_OWN = "the client plays one function alone, and asks for that and for VFs of it"
 
 
-def test_it_is_what_was_said_last(run_card: Any) -> None:
-    card = run_card()
+@pytest.fixture
+def card(run_card: Any, own_dma: bool) -> Any:
+    """The DMA engine of our own is made with the VFs of PF 1, which the model of the QDMA IP is told of."""
+    return run_card(configuration=("--functions", "8", "--vfs", "2,2,0,0") if own_dma else ())
+
+
+def test_it_is_what_was_said_last(card: Any) -> None:
     with (
         Link(card.socket) as host,
         Link(card.socket, Role.PCIE_FUNCTION, function=PF) as pf,
@@ -48,17 +53,16 @@ def test_it_is_what_was_said_last(run_card: Any) -> None:
     ("asker", "function", "sentence"),
     [
         (PF, 0, ONLY_ITS_OWN),
-        (PF, VF + 1, ONLY_ITS_OWN),
+        (PF, VF - 1, ONLY_ITS_OWN),
         (0, VF, ONLY_ITS_OWN),
         (0, PF, ONLY_ITS_OWN),
         (VF, PF, ONLY_ITS_OWN),
-        (VF, VF + 1, ONLY_ITS_OWN),
+        (VF, VF - 1, ONLY_ITS_OWN),
         (None, 256, "functions are 0 to 255"),
     ],
 )
-def test_who_is_not_told(run_card: Any, asker: int | None, function: int, sentence: str) -> None:
+def test_who_is_not_told(card: Any, asker: int | None, function: int, sentence: str) -> None:
     """A refused request ends no connection."""
-    card = run_card()
     role = Role.PCIE if asker is None else Role.PCIE_FUNCTION
     with ExitStack() as stack:
         asking = stack.enter_context(Link(card.socket, role, function=asker or 0))
