@@ -92,6 +92,7 @@ struct qdma_hello {
  * @full_update: of completions
  * @prefetch: of descriptors
  * @pieces_log2: a transmit descriptor has 16 << pieces_log2 bytes
+ * @bypass: it is for commands of the card's own logic, and has no rings
  */
 struct qdma_queue_request {
 	bool is_c2h;
@@ -113,6 +114,7 @@ struct qdma_queue_request {
 	bool full_update;
 	bool prefetch;
 	u32 pieces_log2;
+	bool bypass;
 };
 
 /* Transport. */

@@ -39,6 +39,7 @@
 
 /* Of AT_FLAGS. */
 #define FLAG_FETCH_CREDIT	BIT(0)
+#define FLAG_BYPASS		BIT(1)
 #define FLAG_IRQ_ARM		BIT(2)
 #define FLAG_WRITE_BACK_INTERVAL BIT(3)
 #define FLAG_WRITE_BACK_PENDING	BIT(4)
@@ -234,6 +235,8 @@ static u32 flags_of(const struct qdma_queue_request *request)
 	u32 flags = FLAG_COLOR | FLAG_STATUS | request->entry_log2 << FLAG_ENTRY_SHIFT |
 		    request->trigger << FLAG_TRIGGER_SHIFT;
 
+	if (request->bypass)
+		return FLAG_BYPASS;
 	if (request->full_update)
 		flags |= FLAG_FULL_UPDATE;
 	if (request->is_c2h)
@@ -296,6 +299,7 @@ void qdma_message_get_queue(const struct qdma_message *message, struct qdma_queu
 	request->interrupt = flags & (request->is_c2h ? FLAG_COMPLETION_IRQ : FLAG_IRQ);
 	request->full_update = flags & FLAG_FULL_UPDATE;
 	request->prefetch = flags & FLAG_PREFETCH;
+	request->bypass = flags & FLAG_BYPASS;
 	if (!request->is_c2h && size > DESCRIPTOR_16)
 		request->pieces_log2 = size - DESCRIPTOR_16;
 }

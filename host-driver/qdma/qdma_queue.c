@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-/* Contexts of stream queues in internal mode. */
+/* Contexts of queues: of streams, and for commands of the card's own logic. */
 #include "qdma_queue.h"
 
 #include "qdma_context.h"
@@ -163,4 +163,30 @@ int qdma_c2h_start(struct qdma_device *qdma, const struct qdma_c2h_setting *sett
 int qdma_c2h_stop(struct qdma_device *qdma, u32 queue)
 {
 	return each_c2h(qdma, QDMA_CONTEXT_INVALIDATE, queue);
+}
+
+/**
+ * qdma_commands_start() - let the card's own logic read or write memory of a function
+ * @qdma: a PF
+ * @queue: absolute, by which commands name the function
+ * @function: whose memory
+ * @is_c2h: it writes; else it reads
+ *
+ * qdma_h2c_stop() or qdma_c2h_stop() ends it.
+ *
+ * Return: 0 or a negative error of qdma_context_command().
+ */
+int qdma_commands_start(struct qdma_device *qdma, u32 queue, u32 function, bool is_c2h)
+{
+	struct qdma_context sw = { { 0 } };
+	int error = is_c2h ? each_c2h(qdma, QDMA_CONTEXT_CLEAR, queue) :
+			     each_h2c(qdma, QDMA_CONTEXT_CLEAR, queue);
+
+	if (error)
+		return error;
+	qdma_context_set(&sw, QDMA_SW_FUNCTION, function);
+	qdma_context_set(&sw, QDMA_SW_ENABLE, 1);
+	qdma_context_set(&sw, QDMA_SW_BYPASS, 1);
+	return qdma_context_write(qdma, is_c2h ? QDMA_SELECT_SW_C2H : QDMA_SELECT_SW_H2C, queue,
+				  &sw);
 }

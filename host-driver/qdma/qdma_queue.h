@@ -86,6 +86,7 @@ int qdma_h2c_start(struct qdma_device *qdma, const struct qdma_h2c_setting *sett
 int qdma_h2c_stop(struct qdma_device *qdma, u32 queue);
 int qdma_c2h_start(struct qdma_device *qdma, const struct qdma_c2h_setting *setting);
 int qdma_c2h_stop(struct qdma_device *qdma, u32 queue);
+int qdma_commands_start(struct qdma_device *qdma, u32 queue, u32 function, bool is_c2h);
 
 /*
  * Doorbells. queue: counted from the function's first. pidx: index behind the last descriptor that

@@ -269,6 +269,20 @@ static int start_c2h(const struct asked *asked, const struct qdma_c2h_setting *s
 	return qdma_c2h_start(service->qdma, setting) ? -QDMA_REFUSE_BUSY : 0;
 }
 
+/* The VF's memory becomes the card's own logic's, too; the queue has no frames. */
+static int start_commands(const struct asked *asked, const struct qdma_queue_request *queue)
+{
+	struct qdma_vf *vf = asked->vf;
+	u32 index = queue->queue - vf->base;
+
+	if (queue->is_mapped || !asked->service->has_commands)
+		return -QDMA_REFUSE_UNSUPPORTED;
+	stop_before_start(asked->service, vf, index, queue->is_c2h);
+	*(queue->is_c2h ? &vf->c2h : &vf->h2c) |= BIT(index);
+	return qdma_commands_start(asked->service->qdma, queue->queue, vf->function,
+				   queue->is_c2h) ? -QDMA_REFUSE_BUSY : 0;
+}
+
 static int start_queue(const struct asked *asked)
 {
 	struct qdma_queue_request queue;
@@ -279,6 +293,8 @@ static int start_queue(const struct asked *asked)
 	qdma_message_get_queue(asked->request, &queue);
 	if (!owns(asked->vf, queue.queue) || queue.queue - asked->vf->base >= asked->vf->mapped)
 		return -QDMA_REFUSE_QUEUE;
+	if (queue.bypass)
+		return start_commands(asked, &queue);
 	if (queue.interrupt && queue.vector >= QDMA_VF_VECTORS)
 		return -QDMA_REFUSE_PARAMETER;
 	/* Nobody looks at the vector of a queue without interrupts: it is none that others have. */

@@ -136,6 +136,7 @@ struct qdma_service_ops {
  * @owner: what @ops are given
  * @pfs: of the card
  * @capabilities: MERIDIAN_IDENT_CAPABILITIES_* of the card
+ * @has_commands: its own logic reads and writes memory of functions that let it
  * @max_frame: bytes without FCS
  * @message_ns: what a VF is charged for a message
  * @vf: the VFs; function, base and own are set, and what the administrator says of them
@@ -163,6 +164,7 @@ struct qdma_service {
 	void *owner;
 	u32 pfs;
 	u32 capabilities;
+	bool has_commands;
 	u32 max_frame;
 	u32 message_ns;
 	struct qdma_vf *vf;

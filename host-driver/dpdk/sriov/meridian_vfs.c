@@ -13,6 +13,7 @@
 #define PERIOD_US	2000
 #define LOOK_NS		40000000ull	/* between looks for VFs in a reset, which takes 100 ms */
 #define TURNS		16		/* messages of one period */
+#define BOX_AT_HOST	4u		/* behind those of the ports */
 
 /**
  * struct meridian_vfs - what a PF has for its VFs
@@ -264,6 +265,16 @@ check_addresses(const struct meridian *m)
 	return 0;
 }
 
+/* Whether a module at the host reads or writes memory of functions that let it. */
+static bool
+has_commands(struct meridian *m)
+{
+	uint32_t status = MERIDIAN_BOX_BASE(BOX_AT_HOST) + MERIDIAN_BOX_STATUS;
+
+	return meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_HOST_BOX_MASK) &&
+	       (meridian_read(m, status) & MERIDIAN_BOX_STATUS_DMA_MASK) != 0;
+}
+
 /**
  * meridian_start_vfs() - serve VFs from now on
  * @m: a PF that is identified
@@ -297,6 +308,7 @@ meridian_start_vfs(struct meridian *m, const struct meridian_options *options)
 		.owner = m,
 		.pfs = MERIDIAN_PFS,
 		.capabilities = m->capabilities,
+		.has_commands = has_commands(m),
 		.max_frame = m->max_frame,
 		.message_ns = 1000000000 / options->vf_messages,
 		.vf = vfs->vf,

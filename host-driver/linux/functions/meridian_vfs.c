@@ -10,6 +10,7 @@
 
 #include "meridian.h"
 #include "meridian_card.h"
+#include "meridian_devlink.h"
 #include "meridian_hw.h"
 #include "meridian_rss.h"
 #include "meridian_vfs.h"
@@ -167,6 +168,15 @@ static u32 base_of(u32 function)
 	return MERIDIAN_VF_QUEUE_BASE + QDMA_VF_QUEUES * (function - MERIDIAN_FIRST_VF);
 }
 
+/* Whether a module at the host reads or writes memory of functions that let it. */
+static bool has_commands(struct meridian *m)
+{
+	u32 status = MERIDIAN_BOX_BASE(MERIDIAN_BOX_AT_HOST) + MERIDIAN_BOX_STATUS;
+
+	return meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_HOST_BOX_MASK) &&
+	       meridian_read(m, status) & MERIDIAN_BOX_STATUS_DMA_MASK;
+}
+
 /**
  * meridian_make_vfs() - serve VFs from now on
  * @m: their PF, which has none
@@ -205,6 +215,7 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 	m->vf_service.owner = m;
 	m->vf_service.pfs = MERIDIAN_PFS;
 	m->vf_service.capabilities = m->capabilities;
+	m->vf_service.has_commands = has_commands(m);
 	m->vf_service.max_frame = m->max_frame;
 	m->vf_service.message_ns = NSEC_PER_SEC / messages;
 	m->vf_service.vf = vf;

@@ -157,6 +157,7 @@ FakePf::FakePf(unsigned count) : vfs(count) {
   service.owner = &shell;
   service.pfs = 4;
   service.capabilities = ~0U;
+  service.has_commands = true;
   service.max_frame = 9600;
   service.message_ns = 5000000;
   service.now = now;

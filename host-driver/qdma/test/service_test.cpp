@@ -232,6 +232,46 @@ TEST_F(Service, ATransmitDescriptorHasPiecesOnACardThatJoinsThem) {
   }
 }
 
+TEST_F(Service, AQueueForCommandsHasTheVfsFunctionAndNoRings) {
+  bring_up(4, 4);
+  for (const bool is_c2h : {false, true}) {
+    qdma_message message = queue_message(QDMA_OP_CONTEXT_WRITE, 258, is_c2h);
+    message.byte[32] = 1 << 1;
+    message.byte[36] = 7;                                          // of another function, which nobody believes
+    std::fill(message.byte + 16, message.byte + 32, u8{1});        // rings at odd addresses, which nobody reads
+    std::fill(message.byte + 38, message.byte + 48, u8{0xff});
+    EXPECT_EQ(pf.ask(4, message), 0);
+    const auto& context = pf.card.context(is_c2h ? QDMA_SELECT_SW_C2H : QDMA_SELECT_SW_H2C, 258);
+    EXPECT_EQ(context[0] >> 17 & 0xfff, 4U);
+    EXPECT_EQ(context[1], 1U | 1U << 18) << "enabled, bypass";
+    EXPECT_EQ(context[2] | context[3], 0U);
+    EXPECT_EQ(pf.ask(5, message), -QDMA_REFUSE_NOT_THERE) << "another VF";
+    for (const unsigned foreign : {255U, 260U, 2047U}) {
+      message.byte[6] = static_cast<u8>(foreign), message.byte[7] = static_cast<u8>(foreign >> 8);
+      EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_QUEUE) << foreign;
+    }
+  }
+  EXPECT_FALSE(is_live(QDMA_SELECT_COMPLETION, 258));
+  EXPECT_TRUE(is_live(QDMA_SELECT_SW_C2H, 257)) << "the others go on";
+  EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_INVALIDATE, 258, false)), 0);
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, 258));
+  EXPECT_TRUE(is_live(QDMA_SELECT_SW_C2H, 258));
+  reset(4);
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, 258)) << "a reset takes what was lent";
+}
+
+TEST_F(Service, AQueueForCommandsIsRefusedWithoutLogicThatHasThem) {
+  pf.service.has_commands = false;
+  bring_up(4);
+  qdma_message message = queue_message(QDMA_OP_CONTEXT_WRITE, 256, true);
+  message.byte[32] = 1 << 1;
+  EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_UNSUPPORTED);
+  pf.service.has_commands = true;
+  message.byte[8] &= ~1;
+  EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_UNSUPPORTED) << "it is for memory-mapped queues";
+  EXPECT_TRUE(is_live(QDMA_SELECT_COMPLETION, 256)) << "the queue is as it was";
+}
+
 TEST_F(Service, CardsThatCannotAreNotAsked) {
   pf.service.capabilities = 0;
   bring_up(4);
