@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../include/meridian_regs.h"
 #include "card.h"
@@ -79,6 +80,7 @@ EXPORTED int meridian_attach(struct meridian_bus *bus, const char *name, struct 
 	}
 	it->bus = bus;
 	it->patience_ms = 10000;
+	it->process = getpid();
 	snprintf(it->name, sizeof(it->name), "%s", name);
 	error = identify(it);
 	if (!error) {
@@ -105,10 +107,13 @@ EXPORTED int meridian_open(const char *name, struct meridian **card)
 
 EXPORTED void meridian_close(struct meridian *card)
 {
-	if (!card)
+	/* A child of fork() has files of the card, too, and would end what its parent has. */
+	if (!card || card->process != getpid())
 		return;
 	if (card->is_open)
 		meridian_stop_queues(card);
+	if (card->bus->stop)
+		card->bus->stop(card->bus);
 	meridian_free_all(card);
 	card->bus->close(card->bus);
 	free(card);

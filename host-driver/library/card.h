@@ -40,6 +40,7 @@ struct ring {
  * @rings: of transfers, by enum direction
  * @has_memory: it has memory-mapped queues
  * @is_open: queues may be used
+ * @process: that has opened it, and alone uses it
  * @patience_ms: for a transfer
  * @allocated: memory of the program that it has not given back
  */
@@ -55,6 +56,7 @@ struct meridian {
 	struct ring rings[2];
 	bool has_memory;
 	bool is_open;
+	int process;
 	unsigned int patience_ms;
 	struct piece *allocated;
 };
@@ -65,6 +67,7 @@ int meridian_say(struct meridian *card, int error, const char *format, ...)
 int meridian_say_open(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* memory.c */
+bool meridian_has(const struct meridian *card, const struct meridian_memory *memory);
 void meridian_free_all(struct meridian *card);
 
 /* queues.c */

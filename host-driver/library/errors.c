@@ -31,6 +31,11 @@ int meridian_say_open(int error, const char *format, ...)
 	return error;
 }
 
+EXPORTED int meridian_no_card(int error, const char *sentence)
+{
+	return meridian_say_open(error, "%s", sentence);
+}
+
 EXPORTED const char *meridian_error(const struct meridian *card)
 {
 	return card ? card->text : open_text;

@@ -33,6 +33,16 @@ EXPORTED int meridian_allocate(struct meridian *card, size_t bytes, struct merid
 	return 0;
 }
 
+/* Whether it is memory of the card's. */
+bool meridian_has(const struct meridian *card, const struct meridian_memory *memory)
+{
+	const struct piece *piece = card->allocated;
+
+	while (piece && piece->memory.bytes != memory->bytes)
+		piece = piece->next;
+	return piece && piece->memory.address == memory->address;
+}
+
 EXPORTED void meridian_free(struct meridian *card, struct meridian_memory *memory)
 {
 	struct piece **place = &card->allocated;

@@ -50,7 +50,8 @@ int meridian_open(const char *name, struct meridian **card);
  * meridian_close() - give a card back
  * @card: or NULL
  *
- * Its queues end, it reaches memory no more, and all memory of it is gone.
+ * Its queues end, it reaches memory no more, and all memory of it is gone. Nothing happens in a child of fork(): the card is
+ * its parent's.
  */
 void meridian_close(struct meridian *card);
 

@@ -15,7 +15,8 @@ extern "C" {
  * @write: one, behind all writes to memory before
  * @allocate: memory of program and card, whole pages of zeros; 0 or a negative errno with a sentence in @text
  * @release: such memory
- * @close: the card reaches no memory any more; frees the bus
+ * @stop: or NULL: the card reaches no memory any more, before that is released
+ * @close: frees the bus, and what a card that was not attached has
  * @bar2_bytes: size of BAR 2
  * @text: a sentence for an error of allocate
  */
@@ -24,10 +25,20 @@ struct meridian_bus {
 	void (*write)(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint32_t value);
 	int (*allocate)(struct meridian_bus *bus, size_t bytes, struct meridian_memory *memory);
 	void (*release)(struct meridian_bus *bus, struct meridian_memory *memory);
+	void (*stop)(struct meridian_bus *bus);
 	void (*close)(struct meridian_bus *bus);
 	uint64_t bar2_bytes;
 	char text[256];
 };
+
+/**
+ * meridian_no_card() - say why there is no card
+ * @error: negative errno
+ * @sentence: for meridian_error(NULL)
+ *
+ * Return: the error.
+ */
+int meridian_no_card(int error, const char *sentence);
 
 /**
  * meridian_attach() - take a card by a bus of one's own

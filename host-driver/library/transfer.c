@@ -175,6 +175,8 @@ static int transfer(struct meridian *card, enum direction direction, uint64_t pl
 
 	if (!card->has_memory)
 		return meridian_say(card, -EOPNOTSUPP, "the card has no memory-mapped queues: build the bitstream with the DMA engine meridian and --memory true");
+	if (!meridian_has(card, memory))
+		return meridian_say(card, -EINVAL, "the memory is not of this card, or was given back: allocate it with this card");
 	if (offset > memory->size || bytes > memory->size - offset)
 		return meridian_say(card, -EINVAL, "%zu bytes from %zu on are not in memory of %zu bytes", bytes,
 				    offset, memory->size);

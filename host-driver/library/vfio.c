@@ -121,8 +121,9 @@ static void release(struct meridian_bus *bus, struct meridian_memory *memory)
 		.size = memory->size,
 	};
 
-	ioctl(it->container, VFIO_IOMMU_UNMAP_DMA, &unmap);
-	vfio_space_give(&it->space, memory->address, memory->size);
+	/* Addresses that the card may still reach are no other memory's. */
+	if (!ioctl(it->container, VFIO_IOMMU_UNMAP_DMA, &unmap))
+		vfio_space_give(&it->space, memory->address, memory->size);
 	munmap(memory->bytes, memory->size);
 }
 
@@ -134,6 +135,11 @@ static bool set_command(struct vfio *it, uint16_t bits, bool on)
 		return false;
 	command = (uint16_t)(on ? command | bits : command & ~bits);
 	return pwrite(it->device, &command, sizeof(command), (off_t)(it->config + COMMAND)) == sizeof(command);
+}
+
+static void stop(struct meridian_bus *bus)
+{
+	set_command((struct vfio *)bus, BUS_MASTER, false);
 }
 
 /* Whatever there is of it. */
@@ -284,6 +290,7 @@ int meridian_vfio_open(const char *name, struct meridian_bus **bus)
 		.write = write_bar,
 		.allocate = allocate,
 		.release = release,
+		.stop = stop,
 		.close = close_vfio,
 	};
 	error = join_group(it, name);

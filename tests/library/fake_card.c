@@ -157,6 +157,11 @@ static void release(struct meridian_bus *bus, struct meridian_memory *memory)
 	free(memory->bytes);
 }
 
+static void stop_it(struct meridian_bus *bus)
+{
+	((struct fake *)bus)->stopped = true;
+}
+
 static void close_it(struct meridian_bus *bus)
 {
 	((struct fake *)bus)->closed = true;
@@ -166,7 +171,7 @@ void fake_begin(struct fake *fake)
 {
 	memset(fake, 0, sizeof(*fake));
 	fake->bus = (struct meridian_bus){ .read = read_it, .write = write_it, .allocate = allocate, .release = release,
-		.close = close_it, .bar2_bytes = 4u << 20 };
+		.stop = stop_it, .close = close_it, .bar2_bytes = 4u << 20 };
 	fake->identifier = 0x1fd30000;
 	fake->magic = MERIDIAN_MAGIC;
 	fake->version = MERIDIAN_MAP_MAJOR << 16 | MERIDIAN_MAP_MINOR;

@@ -33,6 +33,7 @@
  * @next: where the next one continues
  * @in_order: each has begun where the one before has ended
  * @allocated: pieces of memory that have not been given back
+ * @stopped: the bus was
  * @closed: the bus was
  * @memory: of the card
  * @contexts: by select and queue, the lowest 128 bits
@@ -62,6 +63,7 @@ struct fake {
 	uint64_t next;
 	bool in_order;
 	int allocated;
+	bool stopped;
 	bool closed;
 	uint8_t memory[FAKE_MEMORY];
 	uint32_t contexts[16][2048][4];

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../../host-driver/include/meridian_regs.h"
 #include "../../host-driver/qdma/qdma_context.h"
@@ -24,7 +26,7 @@ static int begin(void)
 static void end(void)
 {
 	meridian_close(card);
-	CHECK(fake.closed && !fake.allocated);
+	CHECK(fake.stopped && fake.closed && !fake.allocated);
 }
 
 static void refused(int error, const char *said)
@@ -247,16 +249,57 @@ static void a_module_is_where_the_card_has_one(void)
 	end();
 }
 
+static void memory_that_the_card_does_not_have_is_refused(void)
+{
+	struct meridian_memory memory, other;
+	uint8_t bytes[64];
+
+	fake_begin(&fake);
+	CHECK(!begin() && !meridian_allocate(card, 4096, &memory));
+	other = memory;
+	other.bytes = bytes;
+	CHECK(meridian_to_card(card, 0, &other, 0, 64) == -EINVAL);
+	SAYS(meridian_error(card), "not of this card");
+	other = memory;
+	other.address += 4096;
+	CHECK(meridian_from_card(card, 0, &other, 0, 64) == -EINVAL);
+	CHECK(!meridian_to_card(card, 0, &memory, 0, 64));
+	other = memory;
+	meridian_free(card, &memory);
+	CHECK(meridian_to_card(card, 0, &other, 0, 64) == -EINVAL);
+	SAYS(meridian_error(card), "given back");
+	end();
+}
+
+static void a_child_leaves_the_card_to_its_parent(void)
+{
+	unsigned int queue;
+	int status;
+	pid_t child;
+
+	fake_begin(&fake);
+	CHECK(!begin() && !meridian_lend(card, &queue));
+	child = fork();
+	if (!child) {
+		meridian_close(card);
+		_exit(fake.closed || fake.stopped || !(fake.contexts[QDMA_SELECT_SW_H2C][queue][1] & 1));
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+	CHECK(!meridian_take_back(card, queue));
+	end();
+}
+
 /* More than a ring has, in more descriptors than a ring takes at once. */
 static void large_transfers_are_cut(void)
 {
 	const uint64_t sizes[] = { 1, (1ull << 28) - 1, 1ull << 28, (10ull << 30) + 5 };
-	struct meridian_memory memory = { .address = 1ull << 40, .size = 1ull << 36 };
+	struct meridian_memory memory;
 	unsigned int i, way;
 
 	fake_begin(&fake);
 	fake.moves_nothing = true;
-	CHECK(!begin());
+	CHECK(!begin() && !meridian_allocate(card, 1, &memory));
+	memory.size = 1ull << 36;	/* as nothing is moved */
 	for (i = 0; i < 2 * sizeof(sizes) / sizeof(*sizes); i++) {
 		way = i % 2;
 		fake.total = 0;
@@ -279,6 +322,8 @@ int main(void)
 	a_card_that_goes_is_told();
 	what_begins_with_a_card_ends_with_it();
 	a_module_is_where_the_card_has_one();
+	memory_that_the_card_does_not_have_is_refused();
+	a_child_leaves_the_card_to_its_parent();
 	large_transfers_are_cut();
 	addresses_of_an_iommu();
 	a_function_of_vfio_is_taken_and_given_back();

@@ -130,5 +130,6 @@ def test_what_cannot_be_opened_is_told(program: Program, run_card: Any) -> None:
     for name, said in (
         ("nonsense", "nonsense is no name of a function on PCIe: give one as 0000:03:00.0"),
         ("0000:ff:1f.7", "0000:ff:1f.7: there is no such function"),
+        ("twin:/nowhere", "twin:/nowhere: no simulated card answers: No such file or directory"),
     ):
         program(script=f"{BEGIN}\nassert {said!r} in refused(Card, {name!r}), refused(Card, {name!r})")

@@ -206,8 +206,11 @@ static int join(struct twin *twin, const char *path)
 		return ENAMETOOLONG;
 	strcpy(address.sun_path, path);
 	twin->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (twin->socket < 0 || connect(twin->socket, (struct sockaddr *)&address, sizeof(address)))
+	if (twin->socket < 0)
 		return errno;
+	while (connect(twin->socket, (struct sockaddr *)&address, sizeof(address)))
+		if (errno != EINTR)
+			return errno;
 	if (!ask(twin, &hello, &words, sizeof(words), -1) || hello.status != MERIDIAN_LINK_OK)
 		return EPROTO;
 	memcpy(&welcome, twin->text, sizeof(welcome));
@@ -233,7 +236,8 @@ int meridian_open(const char *name, struct meridian **card)
 		.close = close_twin };
 	error = join(twin, name + 5);
 	if (error) {
-		fprintf(stderr, "%s: no simulated card answers: %s\n", name, strerror(error));
+		snprintf(twin->bus.text, sizeof(twin->bus.text), "%.150s: no simulated card answers: %s", name, strerror(error));
+		meridian_no_card(-error, twin->bus.text);
 		close_twin(&twin->bus);
 		return -error;
 	}
