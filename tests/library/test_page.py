@@ -77,7 +77,10 @@ def test_the_manual_page_has_no_mistakes() -> None:
 def test_the_library_gives_away_its_functions_alone(built: Path) -> None:
     command = ["nm", "-D", "--defined-only", "--format=posix", str(built / "libmeridian.so.1")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    assert {line.split()[0] for line in done.stdout.splitlines()} == functions() | {"meridian_attach", "meridian_no_card"}
+    assert {line.split()[0] for line in done.stdout.splitlines()} == functions() | {
+        "meridian_attach",
+        "meridian_no_card",
+    }
 
 
 def test_the_header_is_one_of_cpp_too() -> None:
