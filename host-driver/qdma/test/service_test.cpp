@@ -237,8 +237,8 @@ TEST_F(Service, AQueueForCommandsHasTheVfsFunctionAndNoRings) {
   for (const bool is_c2h : {false, true}) {
     qdma_message message = queue_message(QDMA_OP_CONTEXT_WRITE, 258, is_c2h);
     message.byte[32] = 1 << 1;
-    message.byte[36] = 7;                                          // of another function, which nobody believes
-    std::fill(message.byte + 16, message.byte + 32, u8{1});        // rings at odd addresses, which nobody reads
+    message.byte[36] = 7;                                    // of another function, which nobody believes
+    std::fill(message.byte + 16, message.byte + 32, u8{1});  // rings at odd addresses, which nobody reads
     std::fill(message.byte + 38, message.byte + 48, u8{0xff});
     EXPECT_EQ(pf.ask(4, message), 0);
     const auto& context = pf.card.context(is_c2h ? QDMA_SELECT_SW_C2H : QDMA_SELECT_SW_H2C, 258);
