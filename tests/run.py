@@ -51,7 +51,7 @@ QDMA_IP_LONG = [
 QDMA_IP_MACHINES = [
     f"tests/qemu/{name}.py"
     for name in (
-        *(f"driver/test_driver_{name}" for name in ("ping", "pieces", "segments", "push", "frames", "ethtool")),
+        *(f"driver/test_driver_{name}" for name in ("ping", "pieces", "push", "segments", "frames", "ethtool")),
         *("sriov/test_driver_mailbox", "sriov/test_driver_pfs", "sriov/test_driver_sriov", "sriov/test_host_sriov"),
         *("xdp/test_driver_xdp", "faults/test_driver_faults", "faults/test_driver_box_irq", "ps/test_ps_box"),
         *("card/test_qemu_frames", "dpdk/test_dpdk_pf", "vm/test_vm_dpdk"),
