@@ -40,8 +40,7 @@ class Setting:
 
     machine: what the host machine boots, of Image.build(). hardware: of the host machine; ps: of the PS; none: there
     is no such machine. shell: options of its generator, as --functions 12. dma: one of DMA, by default what the variable
-    MERIDIAN_DMA says, or the first. driver and ps_driver: their sources; none is
-    loaded without one.
+    MERIDIAN_DMA says, or the first. driver and ps_driver: their sources; none is loaded without one.
     """
 
     suite: str = tools.SUITES[0]

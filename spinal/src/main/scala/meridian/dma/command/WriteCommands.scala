@@ -12,9 +12,9 @@ import spinal.lib._
   *
   * A beat a cycle; a request begins when it has come wholly, so a command that stands still holds up only those behind it.
   * The first beat is at RQ 15 cycles after it was taken, if it is the last of its request and RQ is free. A command ends when
-  * PCIe has taken its last request, and if it fails, all that had begun. It fails if its queue is not for commands, or not any more, if its function may not
-  * access memory, if it has no bytes, or if its last beat is not where its bytes end: then what is there of it is written,
-  * with zeros behind, and what is too much is dropped.
+  * PCIe has taken its last request, or if it fails, all requests that had begun. It fails if its queue is not for commands,
+  * or not any more, if its function may not access memory, if it has no bytes, or if its last beat is not where its bytes
+  * end: then what is there of it is written, with zeros behind, and what is too much is dropped.
   *
   * A reset of the logic ends the command that it has begun to give, with zeros, and nobody hears of it or of those before.
   *
