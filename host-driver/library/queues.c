@@ -83,7 +83,6 @@ static bool has_commands(struct meridian *card)
 
 EXPORTED int meridian_lend(struct meridian *card, unsigned int *queue)
 {
-	struct qdma_context sw = { { 0 } };
 	u32 number = 1;
 	int error;
 
@@ -94,16 +93,11 @@ EXPORTED int meridian_lend(struct meridian *card, unsigned int *queue)
 	if (number == MERIDIAN_QUEUES)
 		return meridian_say(card, -EBUSY, "%u queues are lent already: take one back",
 				    MERIDIAN_QUEUES - 1);
-	qdma_context_set(&sw, QDMA_SW_FUNCTION, card->qdma.function);
-	qdma_context_set(&sw, QDMA_SW_ENABLE, 1);
-	qdma_context_set(&sw, QDMA_SW_BYPASS, 1);
-	error = each(card, QDMA_CONTEXT_CLEAR, card->queue_base + number);
+	error = qdma_commands_start(&card->qdma, card->queue_base + number, card->qdma.function,
+				    false);
 	if (!error)
-		error = qdma_context_write(&card->qdma, QDMA_SELECT_SW_H2C,
-					   card->queue_base + number, &sw);
-	if (!error)
-		error = qdma_context_write(&card->qdma, QDMA_SELECT_SW_C2H,
-					   card->queue_base + number, &sw);
+		error = qdma_commands_start(&card->qdma, card->queue_base + number,
+					    card->qdma.function, true);
 	if (error) {
 		each(card, QDMA_CONTEXT_INVALIDATE, card->queue_base + number);
 		return meridian_queue_failed(card, error);

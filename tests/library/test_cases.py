@@ -26,7 +26,8 @@ KERNEL = (
 
 
 def test_cases_pass_with_sanitizers(tmp_path: Path) -> None:
-    sources = [*HERE.glob("*.c"), *LIBRARY.glob("*.c"), QDMA / "qdma_context.c", QDMA / "qdma_device.c"]
+    shared = [QDMA / f"qdma_{name}.c" for name in ("context", "device", "queue")]
+    sources = [*HERE.glob("*.c"), *LIBRARY.glob("*.c"), *shared]
     program = tmp_path / "cases"
     command = ["cc", "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
     command += ["-U_FORTIFY_SOURCE", *(f"-Wl,--wrap={name}" for name in KERNEL)]

@@ -66,7 +66,7 @@ def link(tmp_path_factory: pytest.TempPathFactory, own_dma: bool) -> Iterator[Li
     if not own_dma:
         pytest.skip("the library needs the DMA engine of our own")
     folder = tmp_path_factory.mktemp("library")
-    shared = [str(QDMA / name) for name in ("qdma_context.c", "qdma_device.c")]
+    shared = [str(QDMA / name) for name in ("qdma_context.c", "qdma_device.c", "qdma_queue.c")]
     sources = [str(file) for file in sorted(LIBRARY.glob("*.c"))] + shared
     for name in PROGRAMS:
         command = ["cc", "-static", "-O2", "-std=gnu11", f"-I{LIBRARY}", "-o", str(folder / name)]
