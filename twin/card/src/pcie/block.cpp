@@ -170,13 +170,14 @@ void Block::sample_requests() {
   if (request_.empty()) request_user_ = pins_.rq_tuser;
   take(request_, pins_.rq_tdata, pins_.rq_tkeep, pins_.rq_tlast != 0);
   if (pins_.rq_tlast == 0) return;
+  Request request = decode_request(request_, request_user_);
+  request_.clear();
+  if (on_taken) on_taken(request);
   // Now and then it stays for long.
   const unsigned cycles = steady_ ? 0 : random_.below(random_.below(8) == 0 ? 64 : 8);
   const std::uint64_t earliest = inside_.empty() ? 0 : inside_.back().until;
-  inside_.push_back(
-      {decode_request(request_, request_user_), std::max(earliest, cycle_ + cycles), number_of(request_user_)});
-  request_.clear();
-  taken_ += inside_.back().request.write;
+  taken_ += request.write;
+  inside_.push_back({std::move(request), std::max(earliest, cycle_ + cycles), number_of(request_user_)});
 }
 
 /// The pins tell of up to two requests a cycle.

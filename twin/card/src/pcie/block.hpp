@@ -27,8 +27,10 @@ class Block {
  public:
   Block(const PciePins& pins, std::uint64_t seed);
 
-  /// What the shell sends, called by sample().
+  /// What the shell sends: sample() calls on_answer, and on_taken of each request; drive() calls on_request when the
+  /// block passes it on.
   std::function<void(const AccessAnswer&)> on_answer;
+  std::function<void(const Request&)> on_taken;
   std::function<void(Request)> on_request;
 
   void access(const Access& access) { accesses_.add(access); }

@@ -48,6 +48,7 @@ BlockPort::BlockPort(const QdmaSetting& setting, pcie::Block& block, MemoryBus& 
   if (setting_.extended_tags) extend_tags();
   block_.set_sizes(setting_.max_payload, setting_.max_read_request);
   block_.on_answer = [this](const pcie::AccessAnswer& answer) { answered(answer); };
+  block_.on_taken = [this](const pcie::Request& request) { taken(request); };
   block_.on_request = [this](pcie::Request request) { requested(std::move(request)); };
 }
 
@@ -247,10 +248,22 @@ void BlockPort::answered(const pcie::AccessAnswer& answer) {
   open.done(MERIDIAN_LINK_OK, value >> (8 * (open.offset % 4)) & ones(open.width));
 }
 
+/// A request is judged when the block takes it: until it passes, a tag or room that it may not have may be free again.
+void BlockPort::taken(const pcie::Request& request) {
+  if (request.write) {
+    if (request.bytes > setting_.max_payload) throw CheckError("pcie: a write above the maximum payload size");
+    return;
+  }
+  if (request.bytes > setting_.max_read_request) throw CheckError("pcie: a read above the maximum request size");
+  if (request.tag >= tags_ || read_tags_[request.tag] || block_.completes(request.tag))
+    throw CheckError("pcie: a read with tag " + std::to_string(request.tag) + ", which is another's or too high");
+  take_room(request);
+  read_tags_[request.tag] = true;
+}
+
 void BlockPort::requested(pcie::Request request) {
   const unsigned function = request.function;
   if (request.write) {
-    if (request.bytes > setting_.max_payload) throw CheckError("pcie: a write above the maximum payload size");
     const unsigned vector = static_cast<unsigned>(request.address >> 4) % vectors;
     Bytes message;
     append(message, message_data(function, vector), 4);
@@ -258,11 +271,6 @@ void BlockPort::requested(pcie::Request request) {
       return link_.interrupt(function, vector);
     return link_.write(function, request.address, request.data);
   }
-  if (request.bytes > setting_.max_read_request) throw CheckError("pcie: a read above the maximum request size");
-  if (request.tag >= tags_ || read_tags_[request.tag] || block_.completes(request.tag))
-    throw CheckError("pcie: a read with tag " + std::to_string(request.tag) + ", which is another's or too high");
-  take_room(request);
-  read_tags_[request.tag] = true;
   link_.read(function, request.address, request.bytes,
              [this, request](bool ok, const Bytes& data) { complete(request, ok, data); });
 }

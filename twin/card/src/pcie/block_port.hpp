@@ -96,6 +96,7 @@ class BlockPort final : public HostPort {
   bool may_take(Step& step);
   void take_step();
   void answered(const pcie::AccessAnswer& answer);
+  void taken(const pcie::Request& request);
   void requested(pcie::Request request);
   void take_room(const pcie::Request& request);
   void complete(const pcie::Request& request, bool ok, const Bytes& data);

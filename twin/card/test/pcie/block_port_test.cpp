@@ -63,6 +63,11 @@ struct BlockPortTest : testing::Test {
       }
     block.on_answer(answer);
   }
+  /// The shell asks for something, which the block passes on at once.
+  void ask(const pcie::Request& request) {
+    block.on_taken(request);
+    block.on_request(request);
+  }
   /// The shell has done a function's reset.
   void done(unsigned function) {
     tick(pcie::Block::reset_delay + 2);
@@ -178,7 +183,7 @@ TEST_F(BlockPortTest, ReadOfMemoryComesInPartsThatEndAtBoundaries) {
   tick(150);
   std::size_t most = 0, least = 100;
   for (int i = 0; i < 40; ++i) {
-    block.on_request({false, 0, 0x10c0, 512, 9, {}});
+    ask({false, 0, 0x10c0, 512, 9, {}});
     const std::vector<std::uint32_t> firsts = completions();
     std::uint32_t left = 512;
     for (const std::uint32_t first : firsts) {
@@ -201,15 +206,36 @@ TEST_F(BlockPortTest, TagOfAReadIsUsedOnceAtATime) {
   wires.cq_ready = 1;
   port.enable_function(0, true, 0);
   tick(150);
-  block.on_request({false, 0, 0x1000, 64, 9, {}});
-  EXPECT_THROW(block.on_request({false, 0, 0x1000, 64, 9, {}}), CheckError);
-  EXPECT_THROW(block.on_request({false, 0, 0x1000, 64, 32, {}}), CheckError);
+  ask({false, 0, 0x1000, 64, 9, {}});
+  EXPECT_THROW(ask({false, 0, 0x1000, 64, 9, {}}), CheckError);
+  EXPECT_THROW(ask({false, 0, 0x1000, 64, 32, {}}), CheckError);
   tick();
   memory.answer_all();
   tick();
-  EXPECT_THROW(block.on_request({false, 0, 0x1000, 64, 9, {}}), CheckError) << "the shell has not taken the answer";
+  EXPECT_THROW(ask({false, 0, 0x1000, 64, 9, {}}), CheckError) << "the shell has not taken the answer";
   EXPECT_EQ(completions().size(), 1U);
-  block.on_request({false, 0, 0x1000, 64, 9, {}});
+  ask({false, 0, 0x1000, 64, 9, {}});
+}
+
+/// The shell may have taken the answer before the block passes the second read on.
+TEST_F(BlockPortTest, TagOfAReadThatTheShellHasNotTakenIsFoundWheneverTheReadPasses) {
+  wires.cq_ready = 1;
+  port.enable_function(0, true, 0);
+  tick(150);
+  const auto read = [this] {
+    wires.show_request({0x1000, 0, 16, 9}, 0, 0xf | 0xf << 4);
+    while (wires.rq_ready == 0) tick();
+    tick();
+    wires.rq_valid = 0;
+  };
+  for (int round = 0; round < 20; ++round) {
+    wires.rc_ready = 0;
+    read();
+    while (wires.rc_valid == 0) tick();
+    EXPECT_THROW(read(), CheckError);
+    wires.rq_valid = 0;
+    completions();
+  }
 }
 
 TEST_F(BlockPortTest, ReadsThatMayBringMoreCompletionsThanThereIsRoomForAreFound) {
@@ -217,21 +243,21 @@ TEST_F(BlockPortTest, ReadsThatMayBringMoreCompletionsThanThereIsRoomForAreFound
   wires.cq_ready = 1;
   port.enable_function(0, true, 0);
   tick(150);
-  for (std::uint8_t tag = 0; tag < 15; ++tag) block.on_request({false, 0, 0x200U * tag, 512, tag, {}});
+  for (std::uint8_t tag = 0; tag < 15; ++tag) ask({false, 0, 0x200U * tag, 512, tag, {}});
   // 8 bytes, but in two blocks of 64; and then 5 blocks.
-  block.on_request({false, 0, 0x1003c, 8, 15, {}});
-  block.on_request({false, 0, 0x20000, 320, 16, {}});
-  EXPECT_THROW(block.on_request({false, 0, 0x30000, 4, 17, {}}), CheckError);
+  ask({false, 0, 0x1003c, 8, 15, {}});
+  ask({false, 0, 0x20000, 320, 16, {}});
+  EXPECT_THROW(ask({false, 0, 0x30000, 4, 17, {}}), CheckError);
   tick();
   memory.answer_all();
   tick();
   // What has come takes a header for each packet, and not for each block any more.
-  block.on_request({false, 0, 0x30000, 4, 18, {}});
+  ask({false, 0, 0x30000, 4, 18, {}});
 }
 
 TEST_F(BlockPortTest, FunctionThatMayNotAccessMemoryIsUnsupported) {
-  block.on_request({false, 6, 0x1000, 64, 9, {}});
-  block.on_request({true, 6, 0x1000, 4, 0, {1, 2, 3, 4}});
+  ask({false, 6, 0x1000, 64, 9, {}});
+  ask({true, 6, 0x1000, 4, 0, {1, 2, 3, 4}});
   const std::vector<std::uint32_t> firsts = completions();
   ASSERT_EQ(firsts.size(), 1U);
   EXPECT_EQ(firsts[0] >> 12 & 0xf, 2U);
@@ -239,8 +265,8 @@ TEST_F(BlockPortTest, FunctionThatMayNotAccessMemoryIsUnsupported) {
 }
 
 TEST_F(BlockPortTest, RequestAboveTheSizesIsFound) {
-  EXPECT_THROW(block.on_request({true, 0, 0, 257, 0, Bytes(257)}), CheckError);
-  EXPECT_THROW(block.on_request({false, 0, 0, 513, 0, {}}), CheckError);
+  EXPECT_THROW(ask({true, 0, 0, 257, 0, Bytes(257)}), CheckError);
+  EXPECT_THROW(ask({false, 0, 0, 513, 0, {}}), CheckError);
 }
 
 TEST_F(BlockPortTest, MessageOfTheTableIsAnInterruptOfItsFunctionAlone) {
@@ -253,13 +279,13 @@ TEST_F(BlockPortTest, MessageOfTheTableIsAnInterruptOfItsFunctionAlone) {
   EXPECT_EQ(of_5[3].mask, 0U);
   Bytes data(4);
   std::memcpy(data.data(), &of_5[3].data, 4);
-  block.on_request({true, 5, of_5[3].address, 4, 0, data});
+  ask({true, 5, of_5[3].address, 4, 0, data});
   EXPECT_EQ((memory.interrupts[{5, 3}]), 1U);
   // Another function's, another value, and a longer one are no messages.
-  block.on_request({true, 1, of_5[3].address, 4, 0, data});
-  block.on_request({true, 5, of_5[3].address, 4, 0, Bytes(4)});
-  block.on_request({true, 5, of_5[3].address, 8, 0, Bytes(8)});
-  block.on_request({true, 5, of_1[3].address, 4, 0, data});
+  ask({true, 1, of_5[3].address, 4, 0, data});
+  ask({true, 5, of_5[3].address, 4, 0, Bytes(4)});
+  ask({true, 5, of_5[3].address, 8, 0, Bytes(8)});
+  ask({true, 5, of_1[3].address, 4, 0, data});
   EXPECT_EQ(memory.interrupts.size(), 1U);
   EXPECT_EQ((memory.interrupts[{5, 3}]), 1U);
 }
