@@ -185,7 +185,7 @@ void Block::pass_requests() {
   const std::array<std::pair<Pin, Pin>, passed_a_cycle> pins{
       {{pins_.rq_seq_num_vld0, pins_.rq_seq_num0}, {pins_.rq_seq_num_vld1, pins_.rq_seq_num1}}};
   for (auto [valid, number] : pins) {
-    valid = !inside_.empty() && inside_.front().until <= cycle_;
+    valid = !inside_.empty() && inside_.front().until <= cycle_ && (!hold_ || steady_);
     if (valid == 0) continue;
     number = static_cast<std::uint8_t>(inside_.front().number);
     Request request = std::move(inside_.front().request);

@@ -21,8 +21,8 @@ namespace meridian::pcie {
 /// holds the shell against the rules of packets and streams (CheckError); what packets mean is somebody else's. In some
 /// cycles it has no beat, or takes none. PG213 promises that it has no gap within a packet; this model has some.
 ///
-/// A request that it has taken stays within it for some cycles, and completions pass it meanwhile. With its sequence
-/// number the block tells when that ends (PG213, "Transmit Transaction Ordering").
+/// A request that it has taken stays within it for some cycles, and for as long as the link takes none; completions
+/// pass it meanwhile. With its sequence number the block tells when that ends (PG213, "Transmit Transaction Ordering").
 class Block {
  public:
   Block(const PciePins& pins, std::uint64_t seed);
@@ -48,7 +48,7 @@ class Block {
   std::uint64_t taken() const { return taken_; }
   std::uint64_t passed() const { return passed_; }
 
-  /// Requests of the shell wait.
+  /// The link takes no requests of the shell: they wait, also those that the block has taken, unless it is steady.
   void hold_requests(bool hold) { hold_ = hold; }
 
   void set_sizes(unsigned max_payload, unsigned max_read_request);

@@ -212,6 +212,25 @@ TEST_F(BlockTest, RequestStaysWithinTheBlockUntilItsNumberIsTold) {
   EXPECT_LT(*std::min_element(stays.begin(), stays.end()), 8U);
 }
 
+TEST_F(BlockTest, RequestStaysWithinTheBlockWhileTheLinkTakesNone) {
+  unsigned passed = 0;
+  block.on_request = [&](const Request&) { ++passed; };
+  for (unsigned round = 1; round <= 20; ++round) {
+    ready_for_request();
+    wires.show_request({0x1000, 0, 1 | 1 << 11, 0, 1}, 0, 0xf);
+    block.hold_requests(true);
+    block.sample();
+    wires.rq_valid = 0;
+    block.drive();
+    for (int i = 0; i < 200; ++i) tick();
+    EXPECT_EQ(passed, round - 1);
+    EXPECT_EQ(block.waits_for(), "a request on its way to the link");
+    block.hold_requests(false);
+    for (int i = 0; i < 100; ++i) tick();
+    EXPECT_EQ(passed, round);
+  }
+}
+
 TEST_F(BlockTest, ResetEndsBehindTheRequestsBeforeIt) {
   unsigned passed = 0;
   block.on_request = [&](const Request&) { ++passed; };
