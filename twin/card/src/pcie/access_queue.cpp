@@ -6,8 +6,9 @@
 
 namespace meridian::pcie {
 
-bool AccessQueue::has_write() const {
-  return std::any_of(packets_.begin(), packets_.end(), [](const Packet& packet) { return packet.posted; });
+void AccessQueue::add(const Access& access) {
+  packets_.push_back({encode(access), !access.data.empty()});
+  writes_added_ += packets_.back().posted;
 }
 
 void AccessQueue::tick(bool credit) {
@@ -32,6 +33,7 @@ const Beat* AccessQueue::next() {
 
 void AccessQueue::pop() {
   if (++beat_ != packets_.front().beats.size()) return;
+  writes_taken_ += packets_.front().posted;
   packets_.pop_front();
   beat_ = 0;
   begun_ = false;

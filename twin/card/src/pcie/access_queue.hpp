@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <vector>
 
@@ -15,9 +16,13 @@ class AccessQueue {
  public:
   static constexpr unsigned most_credits = 32;
 
-  void add(const Access& access) { packets_.push_back({encode(access), !access.data.empty()}); }
+  void add(const Access& access);
   std::size_t size() const { return packets_.size(); }
-  bool has_write() const;
+  bool has_write() const { return writes_added_ != writes_taken_; }
+
+  /// Since reset(): how many writes there were, and how many of these the shell has taken wholly.
+  std::uint64_t writes_added() const { return writes_added_; }
+  std::uint64_t writes_taken() const { return writes_taken_; }
 
   /// Once a cycle: the shell gives a credit or does not.
   void tick(bool credit);
@@ -39,6 +44,7 @@ class AccessQueue {
   bool begun_ = false;
   bool delivers_ = false;  // a read begins in this cycle
   unsigned credits_ = 0;
+  std::uint64_t writes_added_ = 0, writes_taken_ = 0;
 };
 
 }  // namespace meridian::pcie

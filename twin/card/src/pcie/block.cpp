@@ -222,7 +222,7 @@ void Block::drive_accesses() {
 
 void Block::drive_completions() {
   if (completion_shown_) return;
-  const Beat* beat = gap() ? nullptr : completions_.next();
+  const Beat* beat = gap() ? nullptr : completions_.next(accesses_.writes_taken());
   completion_shown_ = beat != nullptr;
   pins_.rc_tvalid = completion_shown_;
   if (completion_shown_) show(*beat, pins_.rc_tdata, pins_.rc_tkeep, pins_.rc_tuser, pins_.rc_tlast);

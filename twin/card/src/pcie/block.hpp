@@ -36,7 +36,7 @@ class Block {
   void access(const Access& access) { accesses_.add(access); }
   std::size_t accesses() const { return accesses_.size(); }  // that the shell has not taken
   bool writes() const { return accesses_.has_write(); }      // there is a write among them
-  void complete(const Completion& completion) { completions_.add(completion); }
+  void complete(const Completion& completion) { completions_.add(completion, accesses_.writes_added()); }
   bool completes(std::uint8_t tag) const { return completions_.has(tag); }  // what has come for it is not all taken
   std::size_t completions(std::uint8_t tag) const { return completions_.packets(tag); }  // of these
 

@@ -5,11 +5,11 @@
 
 namespace meridian::pcie {
 
-void CompletionQueue::add(const Completion& completion) {
+void CompletionQueue::add(const Completion& completion, std::uint64_t behind) {
   auto read = std::find_if(reads_.begin(), reads_.end(),
                            [&](const Read& one) { return one.tag == completion.tag && !one.whole; });
   if (read == reads_.end()) read = reads_.insert(reads_.end(), {completion.tag, false, {}});
-  read->packets.push_back(encode(completion));
+  read->packets.push_back({encode(completion), behind});
   read->whole = completion.ends();
 }
 
@@ -20,20 +20,20 @@ std::size_t CompletionQueue::packets(std::uint8_t tag) const {
   return sum;
 }
 
-const Beat* CompletionQueue::next() {
+const Beat* CompletionQueue::next(std::uint64_t taken) {
   if (!begun_) {
     if (reads_.empty()) return nullptr;
     read_ = random_.below(std::min(mixed, static_cast<std::uint32_t>(reads_.size())));
     // The rest of one may still have to be added.
-    if (reads_[read_].packets.empty()) return nullptr;
+    if (reads_[read_].packets.empty() || reads_[read_].packets.front().behind > taken) return nullptr;
     begun_ = true;
   }
-  return &reads_[read_].packets.front()[beat_];
+  return &reads_[read_].packets.front().beats[beat_];
 }
 
 void CompletionQueue::pop() {
   Read& read = reads_[read_];
-  if (++beat_ != read.packets.front().size()) return;
+  if (++beat_ != read.packets.front().beats.size()) return;
   read.packets.pop_front();
   if (read.packets.empty() && read.whole) reads_.erase(reads_.begin() + static_cast<std::ptrdiff_t>(read_));
   beat_ = 0;
