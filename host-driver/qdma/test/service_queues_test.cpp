@@ -204,6 +204,40 @@ TEST_F(Service, AQueueForCommandsHasTheVfsFunctionAndNoRings) {
   EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, 258)) << "a reset takes what was lent";
 }
 
+TEST_F(Service, AQueueOfFramesBecomesOneForCommandsAndTheReverse) {
+  const auto invalidates = [&](unsigned select) {
+    const std::uint32_t command = select << 1 | QDMA_CONTEXT_INVALIDATE << 5 | 257U << 7;
+    return std::ranges::count(pf.card.commands, command) != 0;
+  };
+  for (const bool is_c2h : {false, true}) {
+    const unsigned select = is_c2h ? QDMA_SELECT_SW_C2H : QDMA_SELECT_SW_H2C;
+    bring_up(4);
+    const qdma_message frames = queue_message(QDMA_OP_CONTEXT_WRITE, 257, is_c2h);
+    qdma_message lent = frames;
+    lent.byte[32] = 1 << 1;
+    EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_INVALIDATE, 257, !is_c2h)), 0);
+    EXPECT_EQ(pf.ask(4, frames), 0);
+    pf.card.commands.clear();
+    EXPECT_EQ(pf.ask(4, lent), 0);
+    EXPECT_TRUE(invalidates(select));
+    EXPECT_EQ(pf.card.context(select, 257)[1], 1U | 1U << 18);
+    EXPECT_FALSE(pf.shell.queues[257].is_paced);
+    EXPECT_EQ(pf.shell.queues[257].buffer, 0U);
+    EXPECT_TRUE(!is_c2h || pf.card.context(QDMA_SELECT_COMPLETION, 257)[0] == 0);
+    pf.card.commands.clear();
+    EXPECT_EQ(pf.ask(4, frames), 0);
+    EXPECT_TRUE(invalidates(select));
+    EXPECT_EQ(pf.card.context(select, 257)[1] & 1U << 18, 0U);
+    EXPECT_EQ(pf.shell.queues[257].is_paced, !is_c2h);
+    EXPECT_EQ(pf.shell.queues[257].buffer, is_c2h ? 2048U : 0U);
+    EXPECT_EQ(pf.ask(4, lent), 0);
+    EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 1)), 0);
+    EXPECT_FALSE(is_live(select, 257)) << "it is not the VF's any more";
+    EXPECT_EQ(pf.ask(4, lent), -QDMA_REFUSE_QUEUE);
+    EXPECT_FALSE(is_live(select, 257));
+  }
+}
+
 TEST_F(Service, AQueueForCommandsIsRefusedWithoutLogicThatHasThem) {
   pf.service.has_commands = false;
   bring_up(4);
