@@ -154,7 +154,8 @@ bool Engine::drive_streams() {
   }
   pass_request();
   c2h.drive(*top_, top_->reset == 0);
-  const RequesterHost::Beat* beat = top_->reset ? nullptr : host.next();
+  // A completion does not pass a write of the host that waits (PG213, "Receive Transaction Ordering").
+  const RequesterHost::Beat* beat = top_->reset || (writes_ && !completes_) ? nullptr : host.next();
   top_->m_axis_rc_tvalid = beat != nullptr;
   if (beat == nullptr) return false;
   std::copy(beat->data.begin(), beat->data.end(), &top_->m_axis_rc_tdata[0]);
@@ -179,6 +180,7 @@ void Engine::pass_request() {
 
 void Engine::sample_streams(bool completion) {
   if (completion && top_->m_axis_rc_tready) {
+    completes_ = !top_->m_axis_rc_tlast;
     host.pop();
     last_event_ = cycles_;
   }
@@ -255,6 +257,7 @@ void Engine::run(unsigned cycles) {
 void Engine::offer(unsigned function, unsigned bar, std::uint32_t offset, unsigned words,
                    const std::vector<std::uint32_t>& payload) {
   const bool write = !payload.empty();
+  writes_ = write;
   const unsigned aperture = function < first_vf ? 18 : 15;
   std::vector<std::uint32_t> sent = {bar_address + offset, 0,
                                      words | ((write ? memory_write : memory_read) << 11) | (requester << 16),
@@ -283,6 +286,7 @@ void Engine::offer(unsigned function, unsigned bar, std::uint32_t offset, unsign
     }
     top_->m_axis_cq_tvalid = 0;
   }
+  writes_ = false;
 }
 
 std::vector<std::uint32_t> Engine::read(unsigned function, std::uint32_t offset, unsigned words, unsigned bar) {

@@ -112,6 +112,8 @@ class Engine {
   };
   std::deque<Inside> inside_;             // requests that the block has taken and not passed on
   std::uint64_t taken_ = 0, passed_ = 0;  // writes
+  bool writes_ = false;                   // a write of the host waits for the engine, or is taken
+  bool completes_ = false;                // a completion has begun
   Bytes arriving_frame_;
   bool frame_waits_ = false;  // a beat of this queue is offered to the shell
   unsigned waiting_queue_ = 0;
