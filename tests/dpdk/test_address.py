@@ -12,7 +12,6 @@ from dpdk_fixtures import library, testpmd
 from meridian_twin import Link
 from meridian_twin.protocol import Role
 from testpmd import Testpmd
-from wide import WIDE
 
 __all__ = ["library", "testpmd"]  # fixtures
 LOW, HIGH = 0x102010, 0x102014  # of PF 0 on port 0, in BAR2
@@ -27,7 +26,7 @@ def test_a_port_has_the_address_that_the_card_keeps(run_card: Any, testpmd: Call
 
     It is the last port's, which a PF of the same number has.
     """
-    card = run_card(configuration=WIDE if ports > 1 else ())
+    card = run_card(configuration=("--ports", "2") if ports > 1 else ())
     function = ports - 1
     asked = function ^ 1
     at = PORT_STRIDE * function + PF_STRIDE * function
