@@ -157,6 +157,7 @@ class Host(Closing, Queues):
             vf.pairs.append(self._start(function, base, queue, setting))
         self.card.set_queues(function, base, queues)
         self.card.set_indirection(function, [k % queues for k in range(128)])
+        self.settle()
         return vf
 
     def start_pair(self, queue: int, setting: QueueSetting) -> Pair:

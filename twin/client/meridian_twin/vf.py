@@ -54,6 +54,12 @@ class Vf(Queues):
             )
             c2h.start()
             self.pairs.append(Pair(h2c, c2h, self.base + queue))
+        self.settle()
+
+    def settle(self) -> None:
+        """Until the card has the doorbells that were written: a frame that overtakes them finds a full queue."""
+        for _ in range(2):
+            self.link.read(self.function, 0, VERSION)
 
     def write_context(self, request: QueueRequest) -> None:
         self.ask(Op.CONTEXT_WRITE, request.pack())
