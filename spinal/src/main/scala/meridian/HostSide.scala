@@ -10,6 +10,7 @@ import meridian.filter.queue._
 import meridian.filter._
 import meridian.frame.FrameStream
 import meridian.host._
+import meridian.host.tunnel.Tunnel
 import meridian.mac.{HostTxMeta, RxStamp}
 import meridian.pacing.Pacer
 import meridian.regs.{BoxRegs, HostRegs}
@@ -66,6 +67,7 @@ class HostSide(p: ShellParam) extends Component {
   val egress = new C2hEgress(p)
   val ingress = new H2cIngress(p)
   val segmenter = p.segmentation generate new Segmenter(p)
+  val tunnel = p.segmentation generate new Tunnel(p)
   val offload = new TxOffload(p)
   val veb = new VebSwitch(p)
   val psLookup = new PsLookup(p, MacTable.latency)
@@ -120,11 +122,14 @@ class HostSide(p: ShellParam) extends Component {
     val requested = if (p.segmentation) segmenter.io.frames else ingress.io.frames
     if (p.segmentation) {
       ingress.io.switches << regs.io.switches
-      segmenter.io.h2c << ingress.io.frames
+      tunnel.strip.io.h2c << ingress.io.frames
+      segmenter.io.h2c << tunnel.strip.io.frames
+      tunnel.prepend.io.frames << offload.io.frames
     }
     offload.io.h2c << requested
     offload.io.switches << regs.io.switches
-    val frames = if (p.hostBox.isEmpty) offload.io.frames.haltWhen(psLookup.io.hold) else offload.io.frames
+    val made = if (p.segmentation) tunnel.prepend.io.whole else offload.io.frames
+    val frames = if (p.hostBox.isEmpty) made.haltWhen(psLookup.io.hold) else made
     val next = hostBox.fold(txFilter.io.h2c)(_.io.fromHost)
     if (p.selfTest) selfTest.h2c(requested, offload.io.take, frames, next)
     else next << frames
@@ -212,13 +217,19 @@ class HostSide(p: ShellParam) extends Component {
     io.qdma.usr_flr_done_vld := reset.io.done.valid
     io.qdma.usr_flr_done_fnc := reset.io.done.payload
     regs.io.functionReset := reset.io.reset
+    val (before, after) =
+      if (p.segmentation) {
+        val (strip, prepend) = (tunnel.strip.io, tunnel.prepend.io)
+        (
+          Seq(strip.flush -> strip.flushed, segmenter.io.flush -> segmenter.io.flushed),
+          Seq(prepend.flush -> prepend.flushed)
+        )
+      } else (Nil, Nil)
     // In this order, as a frame between functions passes one after the other.
     val flushes =
-      (if (p.segmentation) Seq(segmenter.io.flush) else Nil) ++ Seq(offload.io.flush) ++ hostBox.map(_.io.txFlush) ++
+      before.map(_._1) ++ Seq(offload.io.flush) ++ after.map(_._1) ++ hostBox.map(_.io.txFlush) ++
         Seq(txFilter.io.flush, veb.io.flush, rxFilter.io.flush) ++ hostBox.map(_.io.rxFlush)
-    val answers = (if (p.segmentation) Seq(segmenter.io.flushed) else Nil) ++ Seq(offload.io.flushed) ++ hostBox.map(
-      _.io.txFlushed
-    ) ++
+    val answers = before.map(_._2) ++ Seq(offload.io.flushed) ++ after.map(_._2) ++ hostBox.map(_.io.txFlushed) ++
       Seq(txFilter.io.flushed, veb.io.flushed, rxFilter.io.flushed) ++ hostBox.map(_.io.rxFlushed)
     val chain = new FlushChain(flushes.size + (if (p.selfTest) 2 else 1))
     chain.io.flush := reset.io.flush
@@ -243,7 +254,8 @@ class HostSide(p: ShellParam) extends Component {
   val offered = io.qdma.m_axis_h2c.valid || io.rx.map(_.valid).orR
   val filtersIdle = rxFilter.io.idle && offload.io.idle && txFilter.io.idle && veb.io.idle && io.ps.map(_.idle).andR
   io.idle := filtersIdle && pacer.io.idle && queues.io.idle && !offered
-  if (p.segmentation) when(!segmenter.io.idle)(io.idle := False)
+  if (p.segmentation)
+    when(!segmenter.io.idle || !tunnel.strip.io.idle || !tunnel.prepend.io.idle)(io.idle := False)
   if (p.selfTest) when(!selfTest.idle)(io.idle := False)
   for (box <- box) when(!box.io.idle)(io.idle := False)
   for (box <- hostBox) when(!box.io.idle)(io.idle := False)

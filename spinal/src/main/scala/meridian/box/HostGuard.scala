@@ -182,6 +182,7 @@ class HostGuard(p: ShellParam) extends Component {
     if (p.segmentation) {
       io.toFilter.meta.more := False
       io.toFilter.meta.refused := False
+      io.toFilter.meta.outer := False
     }
 
     // Up to the buffer before the box, that buffer, the box, the buffer behind it.

@@ -86,6 +86,7 @@ case class TxMeta(p: ShellParam) extends Bundle {
   val more = p.segmentation generate Bool() // it is a segment, and another of the same frame follows
   val refused =
     p.segmentation generate Bool() // an error frame of one beat, whose data are the beats that it stands for
+  val outer = p.segmentation generate Bool() // outer headers are to be put before it; nothing behind OuterPrepend
 }
 
 /** What became of a frame from the host. */

@@ -4,6 +4,7 @@ package meridian.host
 import meridian.ShellParam
 import meridian.filter.{QueueSwitchWrite, TxMeta}
 import meridian.frame.FrameStream
+import meridian.host.tunnel.Tunnel
 import spinal.core._
 import spinal.lib._
 
@@ -24,11 +25,19 @@ class HostTransmit(p: ShellParam) extends Component {
   if (p.segmentation) {
     val segmenter = new Segmenter(p)
     ingress.io.switches << io.switches
-    segmenter.io.h2c << ingress.io.frames
+    val tunnel = new Tunnel(p)
+    tunnel.strip.io.h2c << ingress.io.frames
+    tunnel.strip.io.flush := False
+    segmenter.io.h2c << tunnel.strip.io.frames
     segmenter.io.flush := False
     offload.io.h2c << segmenter.io.frames
-  } else offload.io.h2c << ingress.io.frames
-  io.frames << offload.io.frames
+    tunnel.prepend.io.frames << offload.io.frames
+    tunnel.prepend.io.flush := False
+    io.frames << tunnel.prepend.io.whole
+  } else {
+    offload.io.h2c << ingress.io.frames
+    io.frames << offload.io.frames
+  }
 }
 
 /** Writes the Verilog of HostTransmit alone, for the estimate of what segmentation takes: HostTransmit.v in a folder.

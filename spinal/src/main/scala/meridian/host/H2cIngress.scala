@@ -61,11 +61,14 @@ class H2cIngress(p: ShellParam) extends Component {
     frames.meta.segments := frames.meta.request(H2cRequest.segmentBytes.high downto H2cRequest.segmentBytes.low).orR
     frames.meta.more := False
     frames.meta.refused := False
+    frames.meta.outer := !frames.meta.request(H2cRequest.insertVlan.low) &&
+      frames.meta.request(H2cRequest.vlanTci.high downto H2cRequest.vlanTci.low).orR
     val allowed = Mem(Bool(), p.queues)
     allowed.write(io.switches.queue.resized, io.switches.transmitSegments, io.switches.valid)
     val mayAsk = allowed.readSync(frames.meta.queue.resized, frames.fire, readUnderWrite = readFirst)
     io.frames.arbitrationFrom(piped)
     io.frames.payload := piped.payload
     io.frames.meta.segments.allowOverride() := piped.meta.segments && mayAsk
+    io.frames.meta.outer.allowOverride() := piped.meta.outer && mayAsk
   } else io.frames << piped
 }

@@ -16,4 +16,5 @@ case class H2cMeta(p: ShellParam) extends Bundle {
   val more = p.segmentation generate Bool() // it is a segment, and another of the same frame follows
   val refused =
     p.segmentation generate Bool() // an error frame of one beat, whose data are the beats that it stands for
+  val outer = p.segmentation generate Bool() // what is asked for is about an inner packet, as its queue may ask for
 }

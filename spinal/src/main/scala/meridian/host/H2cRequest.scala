@@ -26,7 +26,15 @@ object H2cRequest {
     "if not 0, the packet of TCP or UDP is cut into segments with so many bytes of payload, 256 or more; the last one has " +
       "what is left. Only on a queue with transmit_segments"
   )
-  val fields = Seq(vlanTci, insertVlan, ipChecksum, l4Checksum, segmentBytes)
+  val innerStart = LayoutField(
+    "inner_start",
+    0,
+    7,
+    0,
+    "of a frame without insert_vlan, if vlan_tci is not 0: where the IP header of the packet in its tunnel begins, an even " +
+      "number of bytes from 34 to 128. Checksums and segments are then about that packet. Only on a queue with transmit_segments"
+  )
+  val fields = Seq(innerStart, vlanTci, insertVlan, ipChecksum, l4Checksum, segmentBytes)
 
   /** Bits that mean something to a shell. */
   def bits(p: ShellParam): Int = if (p.segmentation) 32 else 19

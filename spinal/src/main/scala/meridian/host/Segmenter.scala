@@ -75,6 +75,7 @@ class Segmenter(p: ShellParam) extends Component {
 
   // The frame that is cut.
   val queue = Reg(p.queueType())
+  val outer = Reg(Bool())
   val request = Reg(Bits(H2cRequest.bits(p) bits))
   val most = request(H2cRequest.segmentBytes.high downto H2cRequest.segmentBytes.low).asUInt
   val beat = Reg(UInt(beatBits bits)) // of the headers, which is held
@@ -208,6 +209,7 @@ class Segmenter(p: ShellParam) extends Component {
       passes := !isAsked && !made.valid
       when(isAsked && !made.valid) {
         queue := io.h2c.meta.queue
+        outer := io.h2c.meta.outer
         request := io.h2c.meta.request
         beat := 0
         goto(load)
@@ -416,6 +418,7 @@ class Segmenter(p: ShellParam) extends Component {
     io.frames.meta.zero := made.zero
     io.frames.meta.more := made.more
     io.frames.meta.refused := made.refused
+    io.frames.meta.outer := outer
   }
   // A frame that passes is none, whatever its queue may ask for meanwhile.
   io.frames.meta.segments.allowOverride() := made.valid

@@ -15,6 +15,7 @@ case class TxRelease(p: ShellParam) extends Bundle {
   val patches = ChecksumPatches()
   val unfilled = Bool()
   val taken = p.selfTest generate Bool()
+  val outer = p.segmentation generate Bool()
 }
 
 object TxOffload {
@@ -139,6 +140,7 @@ class TxOffload(p: ShellParam) extends Component {
     release.patches.l4.valid.allowOverride() := l4 && found.valid && found.l4.valid
     release.unfilled := ip && !(found.valid && found.ip.valid) || l4 && !(found.valid && found.l4.valid)
     if (p.selfTest) release.taken := late(asked.take)
+    if (p.segmentation) release.outer := late(asked.beat.meta.outer)
   }
   // As many as beats can be: it cannot overflow.
   val releases = new StreamFifo(TxRelease(p), depth)
@@ -151,6 +153,7 @@ class TxOffload(p: ShellParam) extends Component {
     releases.io.push.patches.l4.valid := False
     releases.io.push.unfilled := False
     if (p.selfTest) releases.io.push.taken := asked.take
+    if (p.segmentation) releases.io.push.outer := asked.beat.meta.outer
   }
   assert(!releases.io.push.valid || releases.io.push.ready, "a release found no room", FAILURE)
 
@@ -173,6 +176,7 @@ class TxOffload(p: ShellParam) extends Component {
     if (p.segmentation) {
       patcher.io.frames.meta.more := word.more
       patcher.io.frames.meta.refused := word.refused
+      patcher.io.frames.meta.outer := release.payload.outer
     }
     patcher.io.patches := release.patches
   }

@@ -2,7 +2,8 @@
 package meridian.pacing
 
 import meridian.ShellParam
-import meridian.host.{H2cRequest, Segmenter}
+import meridian.host.{H2cRequest, PacketShape, Segmenter}
+import meridian.host.tunnel.OuterHeaders
 import spinal.core._
 import spinal.lib._
 
@@ -42,10 +43,13 @@ object Pacing {
   /** What a frame of so many bytes needs of a transmit buffer: whole beats, and perhaps those of a tag. */
   def bufferBytes(p: ShellParam, length: Int): Int = (length + 4 + p.hostBytes - 1) / p.hostBytes * p.hostBytes
 
-  /** What the segments of one frame need of a transmit buffer at most: if they are small, and have the longest headers. */
+  /** What the segments of one frame need of a transmit buffer at most: if they are small, and have the longest headers,
+    * of a tunnel and of the packet in it.
+    */
   def segmentsBytes(p: ShellParam): Int = {
     val count = (65535 + H2cRequest.leastSegment - 1) / H2cRequest.leastSegment
-    count * bufferBytes(p, Segmenter.mostHeader + H2cRequest.leastSegment)
+    val headers = OuterHeaders.most - PacketShape.l3Start + Segmenter.mostHeader
+    count * bufferBytes(p, headers + H2cRequest.leastSegment)
   }
 
   /** What a batch needs of a transmit buffer at most, if its frames have their mean length. */
