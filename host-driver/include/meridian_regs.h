@@ -13,7 +13,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      15
+#define MERIDIAN_MAP_MINOR                                      16
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -213,6 +213,8 @@
  * What the metadata of an H2C stream descriptor (its first 32 bits) ask for, on a queue with
  * transmit_offload.
  */
+#define MERIDIAN_H2C_REQUEST_INNER_START_SHIFT                  0
+#define MERIDIAN_H2C_REQUEST_INNER_START_MASK                   0x000000ffu
 #define MERIDIAN_H2C_REQUEST_VLAN_TCI_SHIFT                     0
 #define MERIDIAN_H2C_REQUEST_VLAN_TCI_MASK                      0x0000ffffu
 #define MERIDIAN_H2C_REQUEST_INSERT_VLAN_SHIFT                  16

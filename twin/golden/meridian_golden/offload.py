@@ -16,18 +16,21 @@ SHORTEST = {TCP: 20, UDP: 8}
 @dataclass(frozen=True)
 class Request:
     """vlan: control information of a tag; ip, l4: fill in the checksum of the IPv4 header, of TCP or UDP; segment_bytes:
-    cut it into segments with so much payload, if it is not 0."""
+    cut it into segments with so much payload, if it is not 0; inner: all that is about the packet that begins there, in
+    a tunnel."""
 
     vlan: int | None = None
     ip: bool = False
     l4: bool = False
     segment_bytes: int = 0
+    inner: int | None = None
 
 
 def request_of(metadata: int) -> Request:
     """What the first 32 bits of a descriptor ask for."""
     vlan = metadata & 0xFFFF if metadata >> 16 & 1 else None
-    return Request(vlan, bool(metadata >> 17 & 1), bool(metadata >> 18 & 1), metadata >> 19 & 0x1FFF)
+    inner = metadata & 0xFF if metadata & 0xFFFF and vlan is None else None
+    return Request(vlan, bool(metadata >> 17 & 1), bool(metadata >> 18 & 1), metadata >> 19 & 0x1FFF, inner)
 
 
 def filled(frame: bytes, request: Request) -> tuple[bytes, bool]:

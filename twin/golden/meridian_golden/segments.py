@@ -19,10 +19,16 @@ LENGTH_OF_UDP = 4
 
 @dataclass(frozen=True)
 class Segment:
-    """A frame that goes on in place of a large one. error: it is not sent; data is None for one that was refused."""
+    """A frame that goes on in place of another. error: it is not sent; data is None for one that was refused.
+
+    inner: where the packet begins that checksums are of, if that is in a tunnel. is_cut: it is one of the frames that a
+    larger one was cut into.
+    """
 
     data: bytes | None
     error: bool = False
+    inner: int | None = None
+    is_cut: bool = True
 
 
 REFUSED = (Segment(None, True),)

@@ -11,7 +11,8 @@ from .frame import controls_link, parse, with_tag, without_tag
 from .limit import Limit
 from .offload import Request, filled, request_of
 from .rss import DEFAULT_KEY, hash_type, rss_hash
-from .segments import Segment, segments_of
+from .segments import REFUSED, Segment, segments_of
+from .tunnels import inner_frame, may_begin, outer_frame
 
 MIN_FRAME = 60
 ETHERNET_HEADER = 14
@@ -264,26 +265,51 @@ class GoldenShell:
         return tuple(self.transmit_segment(queue, segment, metadata) for segment in segments)
 
     def segments(self, queue: int, frame: bytes, error: bool, metadata: int) -> tuple[Segment, ...] | None:
-        """What a frame is cut into; None: it is not cut. An error comes with the last beat, and spoils what is in it.
+        """What a frame is cut into, or what is made of one in a tunnel; None: it goes on as it is.
 
-        A transfer without a byte is no frame that could be cut or refused: it is a runt, whatever it asks for.
+        An error comes with the last beat, and spoils what is in it. A transfer without a byte is no frame that could be
+        cut or refused: it is a runt, whatever it asks for.
         """
-        size = request_of(metadata).segment_bytes if queue in self.transmit_segments else 0
-        if not (self.segmentation and size and frame):
+        if not (self.segmentation and queue in self.transmit_segments and frame):
             return None
+        request = request_of(metadata)
+        if request.inner is not None:
+            return self._in_tunnel(frame, error, request.inner, request.segment_bytes)
+        return self._cut(frame, request.segment_bytes, error) if request.segment_bytes else None
+
+    def _cut(self, frame: bytes, size: int, error: bool) -> tuple[Segment, ...]:
         before_last = (len(frame) - 1) // self.host_bytes * self.host_bytes
         return segments_of(frame, size, before_last if error else None, self.host_bytes)
 
+    def _in_tunnel(self, frame: bytes, error: bool, start: int, size: int) -> tuple[Segment, ...]:
+        if not may_begin(start):
+            return (Segment(frame, True, is_cut=False),)
+        if len(frame) <= start:
+            return REFUSED
+        if not size:
+            return (Segment(frame, error, start, is_cut=False),)
+        made = self._cut(inner_frame(frame, start), size, error)
+        return tuple(
+            replace(it, data=outer_frame(frame, start, it.data, number), inner=start) if it.data else it
+            for number, it in enumerate(made)
+        )
+
     def transmit_segment(self, queue: int, segment: Segment, metadata: int) -> TxOutcome:
-        """Its queue might ask when the frame was begun. It gets its checksums whether or not they were asked for."""
-        is_ip4 = segment.data is not None and parse(segment.data).ethertype == IPV4
-        return self._transmit(queue, segment.data, segment.error, replace(request_of(metadata), ip=is_ip4, l4=True))
+        """Its queue might ask when the frame was begun. What was cut has its checksums, whether or not it asked."""
+        request = self._request(queue, metadata)
+        if segment.is_cut:
+            frame = segment.data or b""
+            is_ip4 = parse(frame if segment.inner is None else inner_frame(frame, segment.inner)).ethertype == IPV4
+            request = replace(request_of(metadata), ip=is_ip4, l4=True)
+        return self._transmit(queue, segment.data, segment.error, request, segment.inner)
 
     def _request(self, queue: int, metadata: int) -> Request:
         return request_of(metadata if queue in self.transmit_offload else 0)
 
-    def _transmit(self, queue: int, frame: bytes | None, error: bool, request: Request) -> TxOutcome:
-        """frame: None is one that was refused."""
+    def _transmit(
+        self, queue: int, frame: bytes | None, error: bool, request: Request, inner: int | None = None
+    ) -> TxOutcome:
+        """frame: None is one that was refused. inner: where the packet begins that the request is about."""
         number = self.owner.get(queue)
         if number is None:
             return TxOutcome("noFunction")
@@ -299,7 +325,9 @@ class GoldenShell:
             if holds:
                 return TxOutcome(verdict, number, state.port)
         assert frame is not None
-        data, unfilled = filled(frame, request)
+        data, unfilled = filled(frame if inner is None else inner_frame(frame, inner), request)
+        if inner is not None:
+            data = outer_frame(frame, inner, data)
         outcome = self._by_address(number, data, request.vlan)
         # What is dropped for its addresses gets no tag.
         if max(len(frame), len(outcome.data)) > self.max_frame:

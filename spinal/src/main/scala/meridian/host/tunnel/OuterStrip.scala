@@ -137,6 +137,7 @@ class OuterStrip(p: ShellParam) extends Component {
       make.data := taken.asBits.resized
       make.last := True
       make.meta.error := True
+      make.meta.zero := held.last && held.zero
       make.meta.refused := True
       make.meta.segments := False
       make.meta.outer := False
