@@ -132,6 +132,13 @@ static int meridian_set_features(struct net_device *netdev, netdev_features_t fe
  * lets the card do so, too, where a forwarded flow has one identification.
  */
 #define SEGMENTATION	(NETIF_F_TSO | NETIF_F_TSO_ECN | NETIF_F_TSO6 | NETIF_F_GSO_UDP_L4)
+/*
+ * Packets of TCP in tunnels. Linux makes the outer headers, once for all segments of a frame (GSO
+ * partial), and the card counts the identifications of an outer IPv4 up, too.
+ */
+#define TUNNELS		(NETIF_F_GSO_GRE | NETIF_F_GSO_GRE_CSUM | NETIF_F_GSO_IPXIP4 | \
+			 NETIF_F_GSO_IPXIP6 | NETIF_F_GSO_UDP_TUNNEL | NETIF_F_GSO_UDP_TUNNEL_CSUM)
+#define IN_TUNNELS	(NETIF_F_TSO | NETIF_F_TSO_ECN | NETIF_F_TSO6 | NETIF_F_GSO_PARTIAL)
 #define TX_OFFLOADS	(NETIF_F_SG | NETIF_F_IP_CSUM | NETIF_F_IPV6_CSUM)
 
 /*
@@ -143,7 +150,8 @@ static netdev_features_t tx_offloads(const struct meridian *m)
 {
 	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
 		return 0;
-	return TX_OFFLOADS | (meridian_can_segment(m) ? SEGMENTATION : 0);
+	return TX_OFFLOADS |
+	       (meridian_can_segment(m) ? SEGMENTATION | TUNNELS | NETIF_F_GSO_PARTIAL : 0);
 }
 
 /* With another driver of its PF, a VF may have less than at its probe. */
@@ -154,7 +162,7 @@ static netdev_features_t meridian_fix_features(struct net_device *netdev,
 
 	if (!can)
 		features &= ~NETIF_F_HW_VLAN_CTAG_TX;
-	return features & (~(TX_OFFLOADS | SEGMENTATION) | can);
+	return features & (~(TX_OFFLOADS | SEGMENTATION | TUNNELS | NETIF_F_GSO_PARTIAL) | can);
 }
 
 /* What the card can do to received frames. */
@@ -235,8 +243,11 @@ void meridian_init_netdev(struct meridian *m)
 	}
 	netdev->features = netdev->hw_features | NETIF_F_HIGHDMA;
 	netdev->vlan_features = NETIF_F_HIGHDMA | tx_offloads(m);
-	if (netdev->hw_features & NETIF_F_TSO)
+	if (netdev->hw_features & NETIF_F_TSO) {
 		meridian_set_tso_max_size(netdev, MERIDIAN_TX_LONGEST);
+		netdev->gso_partial_features = TUNNELS;
+		netdev->hw_enc_features = NETIF_F_HIGHDMA | TX_OFFLOADS | IN_TUNNELS | TUNNELS;
+	}
 	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
 	meridian_announce_xdp(netdev);
 	meridian_offer_dcb(netdev);

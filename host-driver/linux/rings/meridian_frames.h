@@ -8,11 +8,13 @@
 /**
  * struct meridian_cut - how the card is to cut a large frame into segments
  * @request: MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_MASK: of payload in each, but the last
+ * @inner: where the packet begins that is cut, if it is in a tunnel
  * @header: bytes of headers in each
  * @segments: how many
  */
 struct meridian_cut {
 	u32 request;
+	u32 inner;
 	u32 header;
 	u32 segments;
 };
@@ -21,6 +23,8 @@ struct meridian_cut {
 bool meridian_can_segment(const struct meridian *m);
 bool meridian_plan_cut(const struct meridian *m, const struct sk_buff *skb,
 		       struct meridian_cut *cut);
+u32 meridian_inner_start(const struct sk_buff *skb);
+int meridian_tell_whole_length(struct sk_buff *skb, u32 inner);
 netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device *netdev,
 					  netdev_features_t features);
 

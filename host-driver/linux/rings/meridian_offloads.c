@@ -15,9 +15,13 @@
 /* Bytes of payload that the card puts into a segment. */
 #define SEGMENT_LEAST	256
 #define SEGMENT_MOST	FIELD_MAX(MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_MASK)
+/* Where the packet in a tunnel may begin. */
+#define INNER_LEAST	34
+#define INNER_MOST	128
 
 /**
  * struct packet - what the headers of a frame say
+ * @inner: where it begins, if it is in a tunnel; else 0
  * @transport: where TCP or UDP begins
  * @end: where the packet ends by its own account
  * @protocol: IPPROTO_TCP or IPPROTO_UDP
@@ -25,6 +29,7 @@
  * @is_atomic: nobody is to make fragments of it, so its identification means nothing (RFC 6864)
  */
 struct packet {
+	u32 inner;
 	u32 transport;
 	u32 end;
 	u8 protocol;
@@ -67,16 +72,16 @@ static bool read_ip(const struct sk_buff *skb, u32 at, __be16 type, struct packe
 }
 
 /*
- * The card looks for TCP and UDP right behind one header of IP, and that behind one 802.1Q tag at
- * most: beside one in the frame, Linux has none to insert or to leave to the card. Linux's
- * checksum is to begin there.
+ * Outside of tunnels the card looks for TCP and UDP right behind one header of IP, and that behind
+ * one 802.1Q tag at most: beside one in the frame, Linux has none to insert or to leave to the card.
+ * Linux's checksum is to begin there.
  */
-static bool read_headers(const struct sk_buff *skb, struct packet *packet)
+static bool read_plain(const struct sk_buff *skb, struct packet *packet)
 {
 	int tags = skb_vlan_tag_present(skb), at = ETH_HLEN;
 	__be16 copy, *type;
 
-	if (skb->encapsulation || (tags && skb->vlan_proto != htons(ETH_P_8021Q)))
+	if (tags && skb->vlan_proto != htons(ETH_P_8021Q))
 		return false;
 	type = skb_header_pointer(skb, offsetof(struct ethhdr, h_proto), sizeof(copy), &copy);
 	if (type && *type == htons(ETH_P_8021Q)) {
@@ -90,6 +95,75 @@ static bool read_headers(const struct sk_buff *skb, struct packet *packet)
 	       read_ip(skb, at, *type, packet) &&
 	       packet->transport == skb_checksum_start_offset(skb) &&
 	       (packet->protocol == IPPROTO_TCP || packet->protocol == IPPROTO_UDP);
+}
+
+/*
+ * In a tunnel the card is told where the header of IP is, in the place that a tag to insert has
+ * else. Linux puts such a tag into the frame itself, and the packet is behind it then.
+ */
+static bool read_inner(const struct meridian *m, const struct sk_buff *skb, struct packet *packet)
+{
+	u32 at = skb_inner_network_offset(skb), tag = skb_vlan_tag_present(skb) ? VLAN_HLEN : 0;
+	u8 copy, *version;
+
+	if (!m->channel[skb_get_queue_mapping(skb)].tx.pieces_log2 ||
+	    !meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK) ||
+	    at < INNER_LEAST || at + tag > INNER_MOST || at % 2)
+		return false;
+	version = skb_header_pointer(skb, at, sizeof(copy), &copy);
+	packet->inner = at;
+	return version &&
+	       read_ip(skb, at, htons(*version >> 4 == 4 ? ETH_P_IP : ETH_P_IPV6), packet) &&
+	       packet->transport == skb_checksum_start_offset(skb) &&
+	       (packet->protocol == IPPROTO_TCP || packet->protocol == IPPROTO_UDP);
+}
+
+/* Of a frame in a tunnel Linux may also want the checksum of the tunnel's own UDP. */
+static bool read_headers(const struct meridian *m, const struct sk_buff *skb,
+			 struct packet *packet)
+{
+	packet->inner = 0;
+	return read_plain(skb, packet) || (skb->encapsulation && read_inner(m, skb, packet));
+}
+
+/**
+ * meridian_inner_start() - where the packet begins whose checksum Linux wants
+ * @skb: a frame that has passed meridian_features_check()
+ *
+ * Return: the place in the frame, if the packet is in a tunnel; else 0.
+ */
+u32 meridian_inner_start(const struct sk_buff *skb)
+{
+	if (likely(!skb->encapsulation) ||
+	    skb_checksum_start_offset(skb) < skb_inner_network_offset(skb))
+		return 0;
+	return skb_inner_network_offset(skb);
+}
+
+/**
+ * meridian_tell_whole_length() - have the packet in a tunnel say how long it is before it is cut
+ * @skb: a frame that Linux has prepared for it (GSO partial), so that it says what a segment has
+ * @inner: where the packet begins
+ *
+ * Return: 0 or a negative error.
+ */
+int meridian_tell_whole_length(struct sk_buff *skb, u32 inner)
+{
+	u32 length = skb->len - inner;
+	u8 *ip;
+	int error;
+
+	if (skb_headlen(skb) < inner + sizeof(struct ipv6hdr))
+		return -EMSGSIZE;
+	error = skb_cow_head(skb, 0);
+	if (error)
+		return error;
+	ip = skb->data + inner;
+	if (*ip >> 4 == 4)
+		((struct iphdr *)ip)->tot_len = htons(length);
+	else
+		((struct ipv6hdr *)ip)->payload_len = htons(length - sizeof(struct ipv6hdr));
+	return 0;
 }
 
 /* Of TCP or UDP; 0: it is not there. */
@@ -111,8 +185,9 @@ static u32 header_bytes(const struct sk_buff *skb, const struct packet *packet)
  *
  * TCP may have smaller segments than Linux has asked for, so they are as large as the card can make
  * them. They are more then than Linux has counted identifications for, which is for atomic packets
- * only. Datagrams are to have the length that was asked for. The card takes the length of the whole
- * packet from its header of IP.
+ * only. Datagrams are to have the length that was asked for, and so are packets of TCP in a tunnel,
+ * whose outer headers tell of that length. The card takes the length of the whole packet from its
+ * header of IP.
  *
  * Return: false if the card cannot cut it.
  */
@@ -125,10 +200,12 @@ bool meridian_plan_cut(const struct meridian *m, const struct sk_buff *skb,
 	struct packet packet;
 
 	if (skb->ip_summed != CHECKSUM_PARTIAL || skb->len + tag > MERIDIAN_TX_LONGEST ||
-	    !meridian_can_gather(skb) || !read_headers(skb, &packet) ||
-	    packet.is_fragment || packet.end != skb->len)
+	    !meridian_can_gather(skb) || !read_headers(m, skb, &packet) || packet.is_fragment)
 		return false;
-	if (packet.protocol == IPPROTO_TCP && packet.is_atomic)
+	if (packet.inner ? packet.protocol != IPPROTO_TCP : packet.end != skb->len)
+		return false;
+	cut->inner = packet.inner;
+	if (packet.protocol == IPPROTO_TCP && packet.is_atomic && !packet.inner)
 		bytes = min_t(u32, bytes, SEGMENT_MOST);
 	transport = header_bytes(skb, &packet);
 	cut->header = packet.transport + transport;
@@ -171,15 +248,20 @@ bool meridian_can_segment(const struct meridian *m)
 netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device *netdev,
 					  netdev_features_t features)
 {
+	const struct meridian *m = netdev_priv(netdev);
+	struct packet packet = { .inner = 0 };
 	struct meridian_cut cut;
-	struct packet packet;
 
 	if (skb_is_gso(skb)) {
-		if (meridian_plan_cut(netdev_priv(netdev), skb, &cut))
-			return features;
+		if (meridian_plan_cut(m, skb, &cut))
+			return cut.inner ? features & ~NETIF_F_HW_VLAN_CTAG_TX : features;
 		features &= ~NETIF_F_GSO_MASK;
 	}
-	if (skb->ip_summed == CHECKSUM_PARTIAL && !read_headers(skb, &packet))
-		features &= ~(NETIF_F_CSUM_MASK | NETIF_F_GSO_MASK);
+	if (skb->ip_summed == CHECKSUM_PARTIAL) {
+		if (!read_headers(m, skb, &packet))
+			features &= ~(NETIF_F_CSUM_MASK | NETIF_F_GSO_MASK);
+		else if (packet.inner)
+			return features & ~NETIF_F_HW_VLAN_CTAG_TX;
+	}
 	return vlan_features_check(skb, features);
 }

@@ -203,7 +203,7 @@ static u32 request_of(struct meridian_tx *tx, const struct sk_buff *skb)
 	u32 request = 0;
 
 	if (skb->ip_summed == CHECKSUM_PARTIAL) {
-		request |= MERIDIAN_H2C_REQUEST_L4_CHECKSUM_MASK;
+		request |= MERIDIAN_H2C_REQUEST_L4_CHECKSUM_MASK | meridian_inner_start(skb);
 		count(tx, &tx->stats.needs_csum);
 	}
 	if (skb_vlan_tag_present(skb))
@@ -221,6 +221,9 @@ static bool plan_cut(const struct meridian_tx *tx, struct meridian_tx_buffer *bu
 	if (!tx->pieces_log2 ||
 	    !meridian_can(tx->m, MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK) ||
 	    !meridian_plan_cut(tx->m, buffer->skb, cut))
+		return false;
+	if (cut->inner && (!(skb_shinfo(buffer->skb)->gso_type & SKB_GSO_PARTIAL) ||
+			   meridian_tell_whole_length(buffer->skb, cut->inner)))
 		return false;
 	buffer->cuts = cut->segments - 1;
 	buffer->length += buffer->cuts * cut->header;
