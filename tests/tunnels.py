@@ -14,7 +14,9 @@ UDP, GRE = 17, 47
 IP_IN_IP = {4: 4, 6: 41}
 
 
-def outer_headers(random: Random, head: bytes, one: Large, size: int, kind: str | None = None, version: int = 0) -> bytes:
+def outer_headers(
+    random: Random, head: bytes, one: Large, size: int, kind: str | None = None, version: int = 0
+) -> bytes:
     """What Linux writes before a packet that a card is to cut into segments with size bytes: lengths are those of one.
 
     head: addresses, and a tag if there is one. version: of the outer IP, either by default.

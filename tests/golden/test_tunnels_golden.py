@@ -10,7 +10,7 @@ from meridian_golden.tunnels import inner_frame
 from test_segments_golden import ACK, ALICE, BOB, PAYLOAD, frame, ip4, ip6, tcp, udp, word
 
 INNER = bytes.fromhex("02000000cc03 02000000dd04")
-SIZE = 256
+SIZE = 512
 START = 64  # Ethernet, IPv4, UDP, VXLAN, Ethernet: 14, 20, 8, 8 and 14
 
 
@@ -23,7 +23,7 @@ def vxlan(packet: bytes, number: int, segment: int) -> bytes:
     return BOB + ALICE + b"\x08\0" + head + header + INNER + packet
 
 
-INSIDE = ip4(6, 620, 5) + tcp(7, ACK) + PAYLOAD
+INSIDE = ip4(6, 1120, 5) + tcp(7, ACK) + PAYLOAD + PAYLOAD[:500]
 LARGE = vxlan(INSIDE, 0xFFFE, 40 + SIZE)
 
 
@@ -40,7 +40,7 @@ def shell() -> GoldenShell:
 def test_segments_have_outer_headers_that_count(shell: GoldenShell) -> None:
     outcomes = shell.transmit_all(16, LARGE, metadata=SIZE << 19 | START)
     assert [outcome.verdict for outcome in outcomes] == ["sent"] * 3
-    assert [len(outcome.data) for outcome in outcomes] == [START + 40 + 256, START + 40 + 256, START + 40 + 88]
+    assert [len(outcome.data) for outcome in outcomes] == [START + 40 + 512, START + 40 + 512, START + 40 + 76]
     assert [outcome.data[18:20] for outcome in outcomes] == [b"\xff\xfe", b"\xff\xff", b"\0\0"]
     for number, outcome in enumerate(outcomes):
         assert ones_sum(outcome.data[14:34]) == 0xFFFF, "the outer header's checksum"
@@ -57,7 +57,13 @@ def test_checksums_of_a_packet_that_is_not_cut(shell: GoldenShell) -> None:
     assert checksums(inner_frame(outcome.data, START)) == Checksums("not_checked", "good", "udp")
 
 
-@pytest.mark.parametrize(("start", "length"), [(32, 900), (33, 900), (63, 900), (130, 900), (START, START), (START, 20)])
+def test_small_segments_are_refused(shell: GoldenShell) -> None:
+    assert [it.verdict for it in shell.transmit_all(16, LARGE, metadata=SIZE - 1 << 19 | START)] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("start", "length"), [(32, 900), (33, 900), (63, 900), (130, 900), (START, START), (START, 20)]
+)
 def test_a_packet_that_cannot_begin_there_is_an_error(shell: GoldenShell, start: int, length: int) -> None:
     outcomes = shell.transmit_all(16, LARGE[:length], metadata=SIZE << 19 | start)
     assert [outcome.verdict for outcome in outcomes] == ["error"]

@@ -28,7 +28,8 @@ LIMITS = (
     ("drivers/net/hw/toeplitz.py", '"4000"', '"20000"'),
     ("drivers/net/hw/ethtool_rmon.sh", "=\\([12]\\)0000$", "=\\1000"),
 )
-LOCAL, REMOTE = ("192.0.2.1", "2001:db8::1"), ("192.0.2.2", "2001:db8::2")
+#: None of the addresses that the tests give to tunnels and to devices of their own.
+LOCAL, REMOTE = ("198.51.100.1", "2001:db8:1::1"), ("198.51.100.2", "2001:db8:1::2")
 SHORT_QUEUE, LONG_QUEUE = 8192, 212992  # bytes that a socket has under way; Linux begins with the latter
 BEHIND = "2001:db8:2::/64"  # addresses of containers behind the function under test
 #: Debian's ethtool does not tell queues in JSON, as tests want them.

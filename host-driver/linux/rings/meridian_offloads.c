@@ -12,8 +12,9 @@
 #include "meridian_frames.h"
 #include "meridian_hw.h"
 
-/* Bytes of payload that the card puts into a segment. */
+/* Bytes of payload that the card puts into a segment, of a packet in a tunnel, too. */
 #define SEGMENT_LEAST	256
+#define TUNNEL_LEAST	512
 #define SEGMENT_MOST	FIELD_MAX(MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_MASK)
 /* Where the packet in a tunnel may begin. */
 #define INNER_LEAST	34
@@ -209,7 +210,7 @@ bool meridian_plan_cut(const struct meridian *m, const struct sk_buff *skb,
 		bytes = min_t(u32, bytes, SEGMENT_MOST);
 	transport = header_bytes(skb, &packet);
 	cut->header = packet.transport + transport;
-	if (!transport || cut->header >= skb->len || bytes < SEGMENT_LEAST ||
+	if (!transport || cut->header >= skb->len || bytes < (packet.inner ? TUNNEL_LEAST : SEGMENT_LEAST) ||
 	    bytes > SEGMENT_MOST || cut->header + tag + bytes > m->max_frame)
 		return false;
 	cut->request = FIELD_PREP(MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_MASK, bytes);

@@ -72,9 +72,11 @@ def test_frames_of_any_pieces_arrive_whole(sender: Sender, own_dma: bool) -> Non
     wanted = [payload(number, sum(length for length, _ in each)) for number, each in enumerate(layouts)]
     frames = sent_since(sender, start, len(wanted))
     places = {text: number for number, text in enumerate(wanted)}
-    assert [places.get(segment(frame)[2][8:], "broken") for frame in frames] == list(range(len(wanted)))
-    assert all(is_good(frame) for frame in frames)
     after = sender.statistics()
+    changed = {name: after[name] - before[name] for name in after if after[name] != before[name]}
+    came = [places.get(segment(frame)[2][8:], "broken") for frame in frames]
+    assert came == list(range(len(wanted))), f"of the statistics have changed: {changed}"
+    assert all(is_good(frame) for frame in frames)
     joined = sum(1 + len(each) <= MOST for each in layouts) if own_dma else 0
     assert after["tx_gathered"] - before["tx_gathered"] == joined
     assert after["tx_linearized"] - before["tx_linearized"] == len(layouts) - joined

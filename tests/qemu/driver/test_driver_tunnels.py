@@ -95,7 +95,9 @@ def test_a_stream_through_a_tunnel_is_whole(ends: tuple[Sender, Sender], tunnel:
     guest = ends[0].guest
     guest.run(f"head -c {BYTES} /dev/urandom >/tmp/out")
     for is_v6 in tunnel.carries:
-        for (sender, receiver), (_, to) in zip(itertools.permutations(ends), itertools.permutations(INNER), strict=True):
+        for (sender, receiver), (_, to) in zip(
+            itertools.permutations(ends), itertools.permutations(INNER), strict=True
+        ):
             before = sender.statistics()
             guest.run(f"{receiver.enter}timeout 60 nc -l -N {to[is_v6]} 7000 >/tmp/in & echo $! >/tmp/nc.pid")
             guest.until(f"{receiver.enter}ss -Htln", ":7000 ")

@@ -9,7 +9,7 @@ from .checksum import IPV4, IPV6, TCP, UDP
 from .frame import parse
 
 #: Bytes of payload that may be asked for.
-LEAST = 256
+LEAST, LEAST_IN_TUNNEL = 256, 512
 FRAGMENT = 0x3FFF  # more fragments, or an offset
 SEQUENCE = 4  # where TCP has its sequence number, and its flags
 FLAGS = 13
@@ -75,16 +75,18 @@ def _l4(frame: bytes, version: int, ip: int, protocol: int, l4: int, end: int) -
     return Layout(version, ip, protocol, l4, payload, end) if payload < min(end, len(frame)) else None
 
 
-def segments_of(frame: bytes, size: int, good: int | None = None, beat: int = 1 << 16) -> tuple[Segment, ...]:
+def segments_of(
+    frame: bytes, size: int, good: int | None = None, beat: int = 1 << 16, least: int = LEAST
+) -> tuple[Segment, ...]:
     """With size bytes of payload each, but the last; checksums are not filled in. good: bytes that came before an error.
-    beat: bytes that the card takes at once.
+    beat: bytes that the card takes at once. least: the smallest size that it takes.
 
     The card cuts while the frame comes, by the length in the IP header. So what came well has gone on before an error, or
     the end of a frame that is too short, is seen. Bytes behind the packet belong to no segment; if they are in beats of
     their own, these are a refused frame.
     """
     layout = layout_of(frame)
-    if layout is None or size < LEAST:
+    if layout is None or size < least:
         return REFUSED
     came_well = len(frame) if good is None else good
     made = []

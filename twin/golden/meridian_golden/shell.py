@@ -11,7 +11,7 @@ from .frame import controls_link, parse, with_tag, without_tag
 from .limit import Limit
 from .offload import Request, filled, request_of
 from .rss import DEFAULT_KEY, hash_type, rss_hash
-from .segments import REFUSED, Segment, segments_of
+from .segments import LEAST, LEAST_IN_TUNNEL, REFUSED, Segment, segments_of
 from .tunnels import inner_frame, may_begin, outer_frame
 
 MIN_FRAME = 60
@@ -277,9 +277,9 @@ class GoldenShell:
             return self._in_tunnel(frame, error, request.inner, request.segment_bytes)
         return self._cut(frame, request.segment_bytes, error) if request.segment_bytes else None
 
-    def _cut(self, frame: bytes, size: int, error: bool) -> tuple[Segment, ...]:
+    def _cut(self, frame: bytes, size: int, error: bool, least: int = LEAST) -> tuple[Segment, ...]:
         before_last = (len(frame) - 1) // self.host_bytes * self.host_bytes
-        return segments_of(frame, size, before_last if error else None, self.host_bytes)
+        return segments_of(frame, size, before_last if error else None, self.host_bytes, least)
 
     def _in_tunnel(self, frame: bytes, error: bool, start: int, size: int) -> tuple[Segment, ...]:
         if not may_begin(start):
@@ -288,7 +288,7 @@ class GoldenShell:
             return REFUSED
         if not size:
             return (Segment(frame, error, start, is_cut=False),)
-        made = self._cut(inner_frame(frame, start), size, error)
+        made = self._cut(inner_frame(frame, start), size, error, LEAST_IN_TUNNEL)
         return tuple(
             replace(it, data=outer_frame(frame, start, it.data, number), inner=start) if it.data else it
             for number, it in enumerate(made)

@@ -23,8 +23,8 @@ object H2cRequest {
     0,
     31,
     19,
-    "if not 0, the packet of TCP or UDP is cut into segments with so many bytes of payload, 256 or more; the last one has " +
-      "what is left. Only on a queue with transmit_segments"
+    "if not 0, the packet of TCP or UDP is cut into segments with so many bytes of payload, 256 or more, in a tunnel 512; " +
+      "the last one has what is left. Only on a queue with transmit_segments"
   )
   val innerStart = LayoutField(
     "inner_start",
@@ -39,6 +39,7 @@ object H2cRequest {
   /** Bits that mean something to a shell. */
   def bits(p: ShellParam): Int = if (p.segmentation) 32 else 19
 
-  /** The fewest bytes of payload that a frame may be cut into. */
+  /** The fewest bytes of payload that a frame may be cut into, and the packet in a tunnel. */
   val leastSegment = 256
+  val leastInTunnel = 512
 }

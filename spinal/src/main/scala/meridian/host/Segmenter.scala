@@ -25,8 +25,8 @@ object Segmenter {
   *
   * What is not cut ends as one error frame of one beat behind it, with meta.refused, whose data say how many beats that was:
   * they have used the DMA engine's stream. It is a frame that cannot be cut, as it is no such packet, or a fragment, its
-  * headers or lengths contradict each other, it has no payload, or is to have fewer than H2cRequest.leastSegment bytes in a
-  * segment; or beats behind the one in which the packet ends.
+  * headers or lengths contradict each other, it has no payload, or is to have fewer bytes in a segment than
+  * H2cRequest.leastSegment, or leastInTunnel if it has outer headers; or beats behind the one in which the packet ends.
   *
   * Latency: none for other frames. A frame that is cut takes 6 cycles a beat of its headers first, and 6 more; then a segment
   * takes a beat a cycle and two cycles more. Back-pressure passes through; nothing is stored but the headers and a beat.
@@ -261,7 +261,8 @@ class Segmenter(p: ShellParam) extends Component {
         measured := False
         val known = !header.tcp || header.hasControl
         val ends = known && header.bytes <= ((beat +^ 1) << placeBits)
-        val isWrong = header.isWrong || most < H2cRequest.leastSegment || held.last && held.zero ||
+        val isWrong = header.isWrong || most < H2cRequest.leastSegment ||
+          outer && most < H2cRequest.leastInTunnel || held.last && held.zero ||
           header.tcp && header.hasControl && header.control(15 downto 12).asUInt < 5 ||
           known && header.payload <= 0
         held.valid := inBeat =/= 0

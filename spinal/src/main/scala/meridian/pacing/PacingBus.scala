@@ -43,13 +43,13 @@ object Pacing {
   /** What a frame of so many bytes needs of a transmit buffer: whole beats, and perhaps those of a tag. */
   def bufferBytes(p: ShellParam, length: Int): Int = (length + 4 + p.hostBytes - 1) / p.hostBytes * p.hostBytes
 
-  /** What the segments of one frame need of a transmit buffer at most: if they are small, and have the longest headers,
-    * of a tunnel and of the packet in it.
+  /** What the segments of one frame need of a transmit buffer at most: if they are small, and have the longest headers.
+    * Those in a tunnel may be less small for that.
     */
   def segmentsBytes(p: ShellParam): Int = {
-    val count = (65535 + H2cRequest.leastSegment - 1) / H2cRequest.leastSegment
-    val headers = OuterHeaders.most - PacketShape.l3Start + Segmenter.mostHeader
-    count * bufferBytes(p, headers + H2cRequest.leastSegment)
+    def most(least: Int, headers: Int) = (65535 + least - 1) / least * bufferBytes(p, headers + least)
+    val inTunnel = OuterHeaders.most - PacketShape.l3Start + Segmenter.mostHeader
+    most(H2cRequest.leastSegment, Segmenter.mostHeader) max most(H2cRequest.leastInTunnel, inTunnel)
   }
 
   /** What a batch needs of a transmit buffer at most, if its frames have their mean length. */

@@ -98,6 +98,7 @@ class SegmenterTest extends AnyFunSuite {
         meta.segments #= asks
         meta.more #= false
         meta.refused #= false
+        meta.outer #= false
         meta.error #= (if (last) error else random.nextBoolean())
         meta.zero #= (if (last) zero else random.nextBoolean())
       }

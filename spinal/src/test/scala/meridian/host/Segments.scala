@@ -15,13 +15,20 @@ object Segments {
     * @param size  bytes of payload in a segment
     * @param wrong bytes from this one on are said to be wrong
     * @param beat  bytes in a beat: whole beats behind that of the packet's end are an error frame
+    * @param least the smallest size that may be asked for
     */
-  def apply(frame: Array[Int], size: Int, wrong: Int, beat: Int): (Seq[Option[Seq[Int]]], Option[Int]) = {
+  def apply(
+      frame: Array[Int],
+      size: Int,
+      wrong: Int,
+      beat: Int,
+      least: Int = 256
+  ): (Seq[Option[Seq[Int]]], Option[Int]) = {
     val stream = frame.toSeq
     val beats = (stream.length + beat - 1) / beat
     val refused = (Seq(None), Some(beats))
     val ip = if (stream.length > 17 && word(stream, 12) == 0x8100) 18 else 14
-    if (size < 256 || stream.length < ip + 28) return refused
+    if (size < least || stream.length < ip + 28) return refused
     val v4 = word(stream, ip - 2) == 0x0800
     if (!v4 && word(stream, ip - 2) != 0x86dd || stream(ip) >> 4 != (if (v4) 4 else 6)) return refused
     val (ipBytes, protocol) = if (v4) (4 * (stream(ip) & 15), stream(ip + 9)) else (40, stream(ip + 6))

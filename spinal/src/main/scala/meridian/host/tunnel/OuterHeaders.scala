@@ -13,9 +13,6 @@ object OuterHeaders {
   val least = 34
   val most = 128
 
-  /** Frames whose outer headers are held at a time. */
-  val frames = 16
-
   def placeType() = UInt(log2Up(most + 1) bits)
   def rowType(p: ShellParam) = UInt(log2Up(most / p.hostBytes) bits)
 }
@@ -50,17 +47,19 @@ case class OuterSource(p: ShellParam) extends Bundle with IMasterSlave {
 
 /** The outer headers of the frames between OuterStrip and OuterPrepend, in the order of the frames. A cycle from push to
   * valid.
+  *
+  * @param frames whose headers are held at a time, a power of two
   */
-class OuterHeaders(p: ShellParam) extends Component {
+class OuterHeaders(p: ShellParam, frames: Int = 16) extends Component {
   val io = new Bundle {
     val fill = slave(OuterFill(p))
     val source = slave(OuterSource(p))
   }
-  val bits = log2Up(OuterHeaders.frames)
+  val bits = log2Up(frames)
   val pushed, popped = Reg(UInt(bits + 1 bits)) init 0
-  val rows = Mem(Bits(8 * p.hostBytes bits), OuterHeaders.frames * OuterHeaders.most / p.hostBytes)
-  val starts = Mem(OuterHeaders.placeType(), OuterHeaders.frames)
-  io.fill.room := pushed - popped =/= OuterHeaders.frames
+  val rows = Mem(Bits(8 * p.hostBytes bits), frames * OuterHeaders.most / p.hostBytes)
+  val starts = Mem(OuterHeaders.placeType(), frames)
+  io.fill.room := pushed - popped =/= frames
   rows.write(pushed.resize(bits) @@ io.fill.write.row, io.fill.write.data, io.fill.write.valid)
   starts.write(pushed.resize(bits), io.fill.push.payload, io.fill.push.valid)
   when(io.fill.push.valid)(pushed := pushed + 1)

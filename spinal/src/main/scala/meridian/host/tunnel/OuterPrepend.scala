@@ -52,7 +52,8 @@ class OuterPrepend(p: ShellParam) extends Component {
   val isOuter = io.frames.valid && io.frames.meta.outer
   val isRefused = io.frames.meta.refused
   val isAhead = row < gone // nothing of the frame is in this beat
-  val came = U(bytes, placeBits + 1 bits) - io.frames.mty +^ turned // bytes up to its end, in the beat at hand and the next
+  val came =
+    U(bytes, placeBits + 1 bits) - io.frames.mty +^ turned // bytes up to its end, in the beat at hand and the next
 
   // Bytes of the beat before, and from `turned` on those of the one at hand.
   val free = U(bytes, placeBits + 1 bits) - turned

@@ -70,7 +70,9 @@ class OuterStrip(p: ShellParam) extends Component {
   make.meta.zero.allowOverride() := False
 
   // Bytes of the held beat from `turned` on, and then those of the next one.
-  val window = Vec((0 until bytes).map(i => Mux(turned > i, io.h2c.data(8 * i, 8 bits), held.data(8 * i, 8 bits)))).asBits
+  val window = Vec(
+    (0 until bytes).map(i => Mux(turned > i, io.h2c.data(8 * i, 8 bits), held.data(8 * i, 8 bits)))
+  ).asBits
   val shifted = (1 until placeBits).foldLeft(window)((data, i) => turned(i) ? data.rotateRight(8 << i) | data)
   make.data := shifted
   when(begins) {
@@ -87,7 +89,8 @@ class OuterStrip(p: ShellParam) extends Component {
     val at = io.h2c.meta.request(H2cRequest.innerStart.high downto H2cRequest.innerStart.low).asUInt
     at >= OuterHeaders.least && at <= OuterHeaders.most && !at.lsb
   }
-  val isWrong = starts ? (io.h2c.meta.outer && !isInBounds) | RegNextWhen(io.h2c.meta.outer && !isInBounds, starts && io.h2c.fire)
+  val isWrong =
+    starts ? (io.h2c.meta.outer && !isInBounds) | RegNextWhen(io.h2c.meta.outer && !isInBounds, starts && io.h2c.fire)
   val isAsked = io.h2c.valid && starts && io.h2c.meta.outer && isInBounds
   val takes = False
   val passes = False
@@ -117,7 +120,8 @@ class OuterStrip(p: ShellParam) extends Component {
       }
     }
     cut.whenIsActive {
-      val isShort = begins && endsHere && (held.last && (held.zero || held.size <= turned) || size <= PacketShape.l3Start)
+      val isShort =
+        begins && endsHere && (held.last && (held.zero || held.size <= turned) || size <= PacketShape.l3Start)
       val has = held.last || io.h2c.valid
       make.valid := has && !isShort
       make.last := endsHere
