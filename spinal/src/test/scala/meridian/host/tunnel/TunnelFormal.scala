@@ -132,7 +132,7 @@ class TunnelProof extends Component {
 }
 
 class TunnelFormal extends AnyFunSuite {
-  test("a frame that both ends of a tunnel pass is the same, or refused if it has no packet, in 18 cycles") {
-    Pdr.bounded(new TunnelProof, cycles = 18)
+  test("a frame that both ends of a tunnel pass is the same, or refused if it has no packet, in 12 cycles") {
+    Pdr.bounded(new TunnelProof, cycles = 12, reduce = true)
   }
 }
