@@ -74,8 +74,8 @@ static bool read_ip(const struct sk_buff *skb, u32 at, __be16 type, struct packe
 
 /*
  * Outside of tunnels the card looks for TCP and UDP right behind one header of IP, and that behind
- * one 802.1Q tag at most: beside one in the frame, Linux has none to insert or to leave to the card.
- * Linux's checksum is to begin there.
+ * one 802.1Q tag at most: beside one in the frame, Linux has none to insert or to leave to the
+ * card. Linux's checksum is to begin there.
  */
 static bool read_plain(const struct sk_buff *skb, struct packet *packet)
 {
@@ -197,7 +197,7 @@ bool meridian_plan_cut(const struct meridian *m, const struct sk_buff *skb,
 {
 	/* Linux may put it in only when it has been told that the card cuts the frame. */
 	u32 tag = skb_vlan_tag_present(skb) ? VLAN_HLEN : 0;
-	u32 transport, bytes = skb_shinfo(skb)->gso_size;
+	u32 transport, least, bytes = skb_shinfo(skb)->gso_size;
 	struct packet packet;
 
 	if (skb->ip_summed != CHECKSUM_PARTIAL || skb->len + tag > MERIDIAN_TX_LONGEST ||
@@ -210,8 +210,9 @@ bool meridian_plan_cut(const struct meridian *m, const struct sk_buff *skb,
 		bytes = min_t(u32, bytes, SEGMENT_MOST);
 	transport = header_bytes(skb, &packet);
 	cut->header = packet.transport + transport;
-	if (!transport || cut->header >= skb->len || bytes < (packet.inner ? TUNNEL_LEAST : SEGMENT_LEAST) ||
-	    bytes > SEGMENT_MOST || cut->header + tag + bytes > m->max_frame)
+	least = packet.inner ? TUNNEL_LEAST : SEGMENT_LEAST;
+	if (!transport || cut->header >= skb->len || bytes < least || bytes > SEGMENT_MOST ||
+	    cut->header + tag + bytes > m->max_frame)
 		return false;
 	cut->request = FIELD_PREP(MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_MASK, bytes);
 	cut->segments = DIV_ROUND_UP(skb->len - cut->header, bytes);

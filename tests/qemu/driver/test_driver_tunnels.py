@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from driver_machine import Link, linked, vfs_apart
+from driver_machine import linked, vfs_apart
 from meridian_machine import tools
 from test_driver_tx_offloads import Sender
 
