@@ -139,7 +139,12 @@ static int meridian_set_features(struct net_device *netdev, netdev_features_t fe
 #define TUNNELS		(NETIF_F_GSO_GRE | NETIF_F_GSO_GRE_CSUM | NETIF_F_GSO_IPXIP4 | \
 			 NETIF_F_GSO_IPXIP6 | NETIF_F_GSO_UDP_TUNNEL | NETIF_F_GSO_UDP_TUNNEL_CSUM)
 #define IN_TUNNELS	(NETIF_F_TSO | NETIF_F_TSO_ECN | NETIF_F_TSO6 | NETIF_F_GSO_PARTIAL)
-#define TX_OFFLOADS	(NETIF_F_SG | NETIF_F_IP_CSUM | NETIF_F_IPV6_CSUM)
+/*
+ * meridian_features_check() leaves to Linux the checksums that the card has no place for. With
+ * NETIF_F_IPV6_CSUM in the place of this Linux would also cut itself what has an extension header
+ * in the outer header of a tunnel over IPv6, as it writes them by default.
+ */
+#define TX_OFFLOADS	(NETIF_F_SG | NETIF_F_HW_CSUM)
 
 /*
  * What the card can do to frames that are sent. Linux segments large ones (GSO) for devices only

@@ -31,7 +31,6 @@ class Tunnel:
         return f"ip link add tunnel {self.options.format(here=here, there=there)}"
 
 
-#: Behind an extension header of the outer IPv6, which ip6gre writes by default, Linux cuts packets of IPv6 itself.
 TUNNELS = {
     "VXLAN": Tunnel("type vxlan id 42 local {here} remote {there} dstport 4789 noudpcsum dev DEV"),
     "VXLAN with checksums": Tunnel("type vxlan id 42 local {here} remote {there} dstport 4789 udpcsum dev DEV"),
@@ -39,7 +38,8 @@ TUNNELS = {
     "GENEVE": Tunnel("type geneve id 42 remote {there} dstport 6081 udpcsum"),
     "GRE": Tunnel("type gre local {here} remote {there} dev DEV"),
     "GRE with a key": Tunnel("type gre local {here} remote {there} key 7 dev DEV"),
-    "GRE over IPv6": Tunnel("type ip6gre local {here} remote {there} encaplimit none dev DEV", True),
+    "GRE over IPv6": Tunnel("type ip6gre local {here} remote {there} dev DEV", True),
+    "IP in IPv6": Tunnel("type ip6tnl mode any local {here} remote {there} dev DEV", True),
     "IP in IP": Tunnel("type ipip local {here} remote {there} dev DEV", carries=(False,)),
     "IPv6 in IPv4": Tunnel("type sit local {here} remote {there} dev DEV", carries=(True,)),
 }
