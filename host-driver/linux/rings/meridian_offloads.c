@@ -73,27 +73,41 @@ static bool read_ip(const struct sk_buff *skb, u32 at, __be16 type, struct packe
 }
 
 /*
- * Outside of tunnels the card looks for TCP and UDP right behind one header of IP, and that behind
- * one 802.1Q tag at most: beside one in the frame, Linux has none to insert or to leave to the
- * card. Linux's checksum is to begin there.
+ * The card looks for IP behind one 802.1Q tag at most: beside one in the frame, Linux has none to
+ * insert or to leave to the card. In a tunnel it counts identifications up there.
  */
-static bool read_plain(const struct sk_buff *skb, struct packet *packet)
+static bool read_tags(const struct sk_buff *skb, u32 *at, __be16 *type)
 {
-	int tags = skb_vlan_tag_present(skb), at = ETH_HLEN;
-	__be16 copy, *type;
+	int tags = skb_vlan_tag_present(skb);
+	__be16 copy, *found;
 
 	if (tags && skb->vlan_proto != htons(ETH_P_8021Q))
 		return false;
-	type = skb_header_pointer(skb, offsetof(struct ethhdr, h_proto), sizeof(copy), &copy);
-	if (type && *type == htons(ETH_P_8021Q)) {
+	*at = ETH_HLEN;
+	found = skb_header_pointer(skb, offsetof(struct ethhdr, h_proto), sizeof(copy), &copy);
+	if (found && *found == htons(ETH_P_8021Q)) {
 		tags++;
-		at = VLAN_ETH_HLEN;
-		type = skb_header_pointer(skb, offsetof(struct vlan_ethhdr,
-							h_vlan_encapsulated_proto),
-					  sizeof(copy), &copy);
+		*at = VLAN_ETH_HLEN;
+		found = skb_header_pointer(skb, offsetof(struct vlan_ethhdr,
+							 h_vlan_encapsulated_proto),
+					   sizeof(copy), &copy);
 	}
-	return type && tags <= 1 && at == skb_network_offset(skb) &&
-	       read_ip(skb, at, *type, packet) &&
+	if (!found)
+		return false;
+	*type = *found;
+	return tags <= 1 && *at == skb_network_offset(skb);
+}
+
+/*
+ * Outside of tunnels the card looks for TCP and UDP right behind one header of IP. Linux's checksum
+ * is to begin there.
+ */
+static bool read_plain(const struct sk_buff *skb, struct packet *packet)
+{
+	__be16 type;
+	u32 at;
+
+	return read_tags(skb, &at, &type) && read_ip(skb, at, type, packet) &&
 	       packet->transport == skb_checksum_start_offset(skb) &&
 	       (packet->protocol == IPPROTO_TCP || packet->protocol == IPPROTO_UDP);
 }
@@ -106,10 +120,12 @@ static bool read_inner(const struct meridian *m, const struct sk_buff *skb, stru
 {
 	u32 at = skb_inner_network_offset(skb), tag = skb_vlan_tag_present(skb) ? VLAN_HLEN : 0;
 	u8 copy, *version;
+	__be16 type;
+	u32 outer;
 
 	if (!m->channel[skb_get_queue_mapping(skb)].tx.pieces_log2 ||
 	    !meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK) ||
-	    at < INNER_LEAST || at + tag > INNER_MOST || at % 2)
+	    at < INNER_LEAST || at + tag > INNER_MOST || at % 2 || !read_tags(skb, &outer, &type))
 		return false;
 	version = skb_header_pointer(skb, at, sizeof(copy), &copy);
 	packet->inner = at;
