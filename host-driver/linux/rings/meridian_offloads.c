@@ -119,11 +119,12 @@ static bool read_plain(const struct sk_buff *skb, struct packet *packet)
 static bool read_inner(const struct meridian *m, const struct sk_buff *skb, struct packet *packet)
 {
 	u32 at = skb_inner_network_offset(skb), tag = skb_vlan_tag_present(skb) ? VLAN_HLEN : 0;
+	u32 queue = skb_get_queue_mapping(skb), outer;
 	u8 copy, *version;
 	__be16 type;
-	u32 outer;
 
-	if (!m->channel[skb_get_queue_mapping(skb)].tx.pieces_log2 ||
+	/* Linux also asks before it has chosen a queue: then it is that of where it is from. */
+	if (queue >= m->channels || !m->channel[queue].tx.pieces_log2 ||
 	    !meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK) ||
 	    at < INNER_LEAST || at + tag > INNER_MOST || at % 2 || !read_tags(skb, &outer, &type))
 		return false;
