@@ -152,10 +152,15 @@ static bool read_headers(const struct meridian *m, const struct sk_buff *skb,
  */
 u32 meridian_inner_start(const struct sk_buff *skb)
 {
-	if (likely(!skb->encapsulation) ||
-	    skb_checksum_start_offset(skb) < skb_inner_network_offset(skb))
+	int at;
+
+	if (likely(!skb->encapsulation))
 		return 0;
-	return skb_inner_network_offset(skb);
+	at = skb_inner_network_offset(skb);
+	/* Who takes a tunnel's headers off may leave the mark; the packet is the frame's then. */
+	if (at < INNER_LEAST || at > INNER_MOST || skb_checksum_start_offset(skb) < at)
+		return 0;
+	return at;
 }
 
 /**

@@ -203,11 +203,14 @@ static u32 request_of(struct meridian_tx *tx, const struct sk_buff *skb)
 	u32 request = 0;
 
 	if (skb->ip_summed == CHECKSUM_PARTIAL) {
-		request |= MERIDIAN_H2C_REQUEST_L4_CHECKSUM_MASK | meridian_inner_start(skb);
+		request |= MERIDIAN_H2C_REQUEST_L4_CHECKSUM_MASK;
 		count(tx, &tx->stats.needs_csum);
 	}
+	/* They have the same bits: Linux inserts the tag itself, but for what it has not asked. */
 	if (skb_vlan_tag_present(skb))
 		request |= MERIDIAN_H2C_REQUEST_INSERT_VLAN_MASK | skb_vlan_tag_get(skb);
+	else if (request)
+		request |= meridian_inner_start(skb);
 	return request;
 }
 
