@@ -24,6 +24,7 @@ bool meridian_can_segment(const struct meridian *m);
 bool meridian_plan_cut(const struct meridian *m, const struct sk_buff *skb,
 		       struct meridian_cut *cut);
 u32 meridian_inner_start(const struct sk_buff *skb);
+int meridian_complete_checksum(const struct meridian *m, struct sk_buff *skb);
 int meridian_tell_whole_length(struct sk_buff *skb, u32 inner);
 netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device *netdev,
 					  netdev_features_t features);

@@ -164,6 +164,26 @@ u32 meridian_inner_start(const struct sk_buff *skb)
 }
 
 /**
+ * meridian_complete_checksum() - fill in a checksum that the card has no place for
+ * @m: the function
+ * @skb: a frame that is not cut, of a tunnel with a checksum of its own (encap_hdr_csum)
+ *
+ * Linux asks meridian_features_check() about a large frame before it cuts that itself. The
+ * tunnel's checksum in each segment, of GRE or UDP, it then leaves to any device with
+ * NETIF_F_HW_CSUM, and does not ask again.
+ *
+ * Return: 0 or a negative error.
+ */
+int meridian_complete_checksum(const struct meridian *m, struct sk_buff *skb)
+{
+	struct packet packet;
+
+	if (skb->ip_summed != CHECKSUM_PARTIAL || read_headers(m, skb, &packet))
+		return 0;
+	return skb_checksum_help(skb);
+}
+
+/**
  * meridian_tell_whole_length() - have the packet in a tunnel say how long it is before it is cut
  * @skb: a frame that Linux has prepared for it (GSO partial), so that it says what a segment has
  * @inner: where the packet begins

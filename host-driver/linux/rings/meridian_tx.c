@@ -259,6 +259,8 @@ static __always_inline int put_skb(struct meridian_tx *tx, struct sk_buff *skb)
 			return -EMSGSIZE;
 	} else if (unlikely(skb->len > tx->m->max_frame || skb->len < ETH_HLEN)) {
 		return -EMSGSIZE;
+	} else if (unlikely(skb->encap_hdr_csum && meridian_complete_checksum(tx->m, skb))) {
+		return -ENOMEM;
 	}
 	if (skb_is_nonlinear(skb)) {
 		int more = meridian_map_more_of_skb(tx, skb);

@@ -37,6 +37,7 @@ TUNNELS = {
     "VXLAN over IPv6": Tunnel("type vxlan id 42 local {here} remote {there} dstport 4789 dev DEV", True),
     "GENEVE": Tunnel("type geneve id 42 remote {there} dstport 6081 udpcsum"),
     "GRE": Tunnel("type gre local {here} remote {there} dev DEV"),
+    "GRE with checksums": Tunnel("type gre local {here} remote {there} csum dev DEV"),
     "GRE with a key": Tunnel("type gre local {here} remote {there} key 7 dev DEV"),
     "GRE over IPv6": Tunnel("type ip6gre local {here} remote {there} dev DEV", True),
     "IP in IPv6": Tunnel("type ip6tnl mode any local {here} remote {there} dev DEV", True),
