@@ -19,9 +19,9 @@ class Offload:
     """For a queue with transmit_offload, and with transmit_segments for segment_bytes.
 
     vlan: control information of a tag to be put in. ip_checksum, l4_checksum: of the IPv4 header, and of TCP or UDP, to
-    be filled in; what the fields hold before does not matter. segment_bytes: of payload, 256 to 8,191, in a tunnel 512,
-    into which TCP's or UDP's payload is cut, each with all headers and checksums; 0: it is not cut. inner_start: where the IP header of
-    the packet in a tunnel begins, which all of this is about; not beside vlan.
+    be filled in; what the fields hold before does not matter. segment_bytes: of payload, 256 to 8,191, in a tunnel 512
+    and more, into which TCP's or UDP's payload is cut, each with all headers and checksums; 0: it is not cut.
+    inner_start: where the IP header of the packet in a tunnel begins, which all of this is about; not beside vlan.
     """
 
     vlan: int | None = None
