@@ -34,6 +34,22 @@ void qdma_os_delay_us(u32 us)
 	nanosleep(&time, NULL);
 }
 
+/* Of a VF, the shell shows who it is, and of which version the card is. */
+static int identify_vf(struct meridian *card)
+{
+	uint32_t version;
+
+	if (card->bus->read(card->bus, 2, MERIDIAN_VF_MAGIC) != MERIDIAN_MAGIC)
+		return meridian_say_open(-ENXIO, "%s: this is no Meridian card: its shell has no MRDN at its beginning",
+					 card->name);
+	version = card->bus->read(card->bus, 2, MERIDIAN_VF_VERSION);
+	if (version >> 16 != MERIDIAN_MAP_MAJOR)
+		return meridian_say_open(-EPROTO, "%s: the bitstream has register map %u.%u, and this libmeridian is for %u: build both of one version",
+					 card->name, version >> 16, version & 0xffff,
+					 MERIDIAN_MAP_MAJOR);
+	return 0;
+}
+
 static uint32_t read_ident(struct meridian *card, uint32_t offset)
 {
 	return card->bus->read(card->bus, 2, MERIDIAN_IDENT_BASE + offset);
@@ -46,11 +62,13 @@ static int identify(struct meridian *card)
 	int error;
 
 	error = qdma_identify(&card->qdma, card);
+	if (error && !qdma_identify_vf(&card->qdma, card))
+		return identify_vf(card);
 	if (error == -ENODEV)
 		return meridian_say_open(error, "%s: the card does not answer: look whether it has a bitstream",
 					 card->name);
 	if (error)
-		return meridian_say_open(-ENXIO, "%s: this is no card with a DMA engine of the kind that Meridian has, or a VF: name a PF",
+		return meridian_say_open(-ENXIO, "%s: this is no card with a DMA engine of the kind that Meridian has",
 					 card->name);
 	magic = read_ident(card, MERIDIAN_IDENT_MAGIC);
 	if (magic != MERIDIAN_MAGIC)
@@ -161,6 +179,9 @@ static int check_box(struct meridian *card, unsigned int box, uint32_t offset)
 {
 	bool at_host = box == MERIDIAN_BOX_AT_HOST;
 
+	if (card->qdma.is_vf)
+		return meridian_say(card, -EPERM, "registers of a module are a PF's: a program that has the PF %s",
+				    "writes them, and names the VF's queue there");
 	if (box > MERIDIAN_BOX_AT_HOST)
 		return meridian_say(card, -EINVAL, "there is no place %u of a module: choose 0 to 3 for a port's wire, or 4 for the host",
 				    box);

@@ -8,7 +8,7 @@
 #include "meridian_bus.h"
 
 #define EXPORTED		__attribute__((visibility("default")))
-#define MERIDIAN_QUEUES		16u	/* of the program; the first is for transfers */
+#define MERIDIAN_QUEUES		16u	/* of the program, if its PF gives a VF so many */
 
 enum direction {
 	TO_CARD,
@@ -35,7 +35,8 @@ struct ring {
  * @text: what went wrong last
  * @capabilities: of the shell
  * @ports: of Ethernet
- * @queue_base: the first queue of this PF on the card
+ * @queue_base: the first queue of this function on the card
+ * @queues: that are the program's
  * @lent: bitmap of queues that are lent
  * @rings: of transfers, by enum direction
  * @has_memory: it has memory-mapped queues
@@ -52,6 +53,7 @@ struct meridian {
 	uint32_t capabilities;
 	uint32_t ports;
 	uint32_t queue_base;
+	uint32_t queues;
 	uint32_t lent;
 	struct ring rings[2];
 	bool has_memory;
@@ -77,6 +79,12 @@ int meridian_queue_failed(struct meridian *card, int error);
 
 /* transfer.c */
 void meridian_stop_rings(struct meridian *card);
+
+/* vf.c */
+int meridian_vf_start(struct meridian *card);
+void meridian_vf_stop(struct meridian *card);
+int meridian_vf_lend(struct meridian *card, u32 queue);
+int meridian_vf_take_back(struct meridian *card, u32 queue);
 
 /* vfio.c */
 int meridian_vfio_open(const char *name, struct meridian_bus **bus);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libmeridian: a Meridian card for logic of your own. A program has a PF of the card by VFIO, without root: its memory, the
+ * libmeridian: a Meridian card for logic of your own. A program has a PF or VF of the card by VFIO, without root: its memory, the
  * registers of the card and of your module, and DMA. libmeridian(3) is the manual.
  *
  * Functions return 0 or a negative errno, and meridian_error() then has a sentence. A card is for one thread at a time.
@@ -38,10 +38,10 @@ struct meridian_memory {
 
 /**
  * meridian_open() - take a card
- * @name: of a PF on PCIe, as 0000:03:00.0, that vfio-pci has
+ * @name: of a PF or VF on PCIe, as 0000:03:00.0, that vfio-pci has
  * @card: becomes it
  *
- * The card's queues of this PF are the program's from now on. Return: 0; -ENODEV, -EACCES, -EBUSY, -ENXIO or another
+ * The card's queues of this PF are the program's from now on, or those that a VF's PF gives it. Return: 0; -ENODEV, -EACCES, -EBUSY, -ENXIO or another
  * error of the system. meridian_error(NULL) has the sentence, of this thread.
  */
 int meridian_open(const char *name, struct meridian **card);
@@ -108,7 +108,7 @@ int meridian_write32(struct meridian *card, uint32_t offset, uint32_t value);
 
 /**
  * meridian_box_read() - read a register of your module
- * @card: the card
+ * @card: a PF
  * @box: MERIDIAN_BOX_AT_HOST or MERIDIAN_BOX_AT_WIRE(port)
  * @offset: below 65,536, a multiple of 4
  * @value: becomes it
@@ -117,7 +117,7 @@ int meridian_box_read(struct meridian *card, unsigned int box, uint32_t offset, 
 
 /**
  * meridian_box_write() - write a register of your module
- * @card: the card
+ * @card: a PF
  * @box: MERIDIAN_BOX_AT_HOST or MERIDIAN_BOX_AT_WIRE(port)
  * @offset: below 65,536, a multiple of 4
  * @value: of the register
@@ -129,7 +129,8 @@ int meridian_box_write(struct meridian *card, unsigned int box, uint32_t offset,
  * @card: the card
  * @queue: becomes the number that the module is to name in its commands
  *
- * All memory of meridian_allocate() is the module's, too, until meridian_take_back(). Up to 15 queues may be lent.
+ * All memory of meridian_allocate() is the module's, too, until meridian_take_back(). Up to 15 queues of a PF may be lent, and as
+ * many of a VF as its PF has given it.
  */
 int meridian_lend(struct meridian *card, unsigned int *queue);
 
@@ -144,7 +145,7 @@ int meridian_take_back(struct meridian *card, unsigned int queue);
 
 /**
  * meridian_to_card() - write bytes into the card's memory
- * @card: one with memory-mapped queues
+ * @card: a PF of one with memory-mapped queues
  * @to: address in the card's memory
  * @memory: where the bytes are
  * @offset: of the first
@@ -157,7 +158,7 @@ int meridian_to_card(struct meridian *card, uint64_t to, const struct meridian_m
 
 /**
  * meridian_from_card() - read bytes of the card's memory
- * @card: one with memory-mapped queues
+ * @card: a PF of one with memory-mapped queues
  * @from: address in the card's memory
  * @memory: where the bytes go
  * @offset: of the first

@@ -37,6 +37,9 @@ int meridian_start_queues(struct meridian *card)
 	u32 queue;
 	int error;
 
+	if (card->qdma.is_vf)
+		return meridian_vf_start(card);
+	card->queues = MERIDIAN_QUEUES;
 	card->queue_base = card->qdma.queues / 4 * card->qdma.function;
 	if (card->qdma.queues / 4 < MERIDIAN_QUEUES)
 		return meridian_say(card, -ENXIO, "the card has %u queues, too few for this library",
@@ -63,6 +66,10 @@ void meridian_stop_queues(struct meridian *card)
 	int error = 0;
 	u32 queue;
 
+	if (card->qdma.is_vf) {
+		meridian_vf_stop(card);
+		return;
+	}
 	meridian_stop_rings(card);
 	/* A card that does not end one command ends no other. */
 	for (queue = 1; !error && queue < MERIDIAN_QUEUES; queue++)
@@ -81,27 +88,37 @@ static bool has_commands(struct meridian *card)
 	       status & MERIDIAN_BOX_STATUS_DMA_MASK;
 }
 
-EXPORTED int meridian_lend(struct meridian *card, unsigned int *queue)
+/* Both directions. */
+static int lend(struct meridian *card, u32 queue)
 {
-	u32 number = 1;
 	int error;
 
 	if (!has_commands(card))
 		return meridian_say(card, -EOPNOTSUPP, "the card has no module that reads or writes host memory: build the bitstream with one, and with the DMA engine meridian");
-	while (number < MERIDIAN_QUEUES && card->lent & 1u << number)
-		number++;
-	if (number == MERIDIAN_QUEUES)
-		return meridian_say(card, -EBUSY, "%u queues are lent already: take one back",
-				    MERIDIAN_QUEUES - 1);
-	error = qdma_commands_start(&card->qdma, card->queue_base + number, card->qdma.function,
-				    false);
+	error = qdma_commands_start(&card->qdma, queue, card->qdma.function, false);
 	if (!error)
-		error = qdma_commands_start(&card->qdma, card->queue_base + number,
-					    card->qdma.function, true);
-	if (error) {
-		each(card, QDMA_CONTEXT_INVALIDATE, card->queue_base + number);
-		return meridian_queue_failed(card, error);
-	}
+		error = qdma_commands_start(&card->qdma, queue, card->qdma.function, true);
+	if (!error)
+		return 0;
+	each(card, QDMA_CONTEXT_INVALIDATE, queue);
+	return meridian_queue_failed(card, error);
+}
+
+EXPORTED int meridian_lend(struct meridian *card, unsigned int *queue)
+{
+	/* The first one of a PF is for transfers. */
+	u32 first = card->qdma.is_vf ? 0 : 1, number = first;
+	int error;
+
+	while (number < card->queues && card->lent & 1u << number)
+		number++;
+	if (number == card->queues)
+		return meridian_say(card, -EBUSY, "%u queues are lent already: take one back",
+				    card->queues - first);
+	error = card->qdma.is_vf ? meridian_vf_lend(card, card->queue_base + number) :
+				   lend(card, card->queue_base + number);
+	if (error)
+		return error;
 	card->lent |= 1u << number;
 	*queue = card->queue_base + number;
 	return 0;
@@ -112,11 +129,17 @@ EXPORTED int meridian_take_back(struct meridian *card, unsigned int queue)
 	u32 number = queue - card->queue_base;
 	int error;
 
-	if (number >= MERIDIAN_QUEUES || !(card->lent & 1u << number))
+	if (number >= card->queues || !(card->lent & 1u << number))
 		return meridian_say(card, -EINVAL, "queue %u is not lent", queue);
-	error = each(card, QDMA_CONTEXT_INVALIDATE, queue);
-	if (error)
-		return meridian_queue_failed(card, error);
+	if (card->qdma.is_vf) {
+		error = meridian_vf_take_back(card, queue);
+		if (error)
+			return error;
+	} else {
+		error = each(card, QDMA_CONTEXT_INVALIDATE, queue);
+		if (error)
+			return meridian_queue_failed(card, error);
+	}
 	card->lent &= ~(1u << number);
 	return 0;
 }

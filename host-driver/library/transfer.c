@@ -173,6 +173,8 @@ static int transfer(struct meridian *card, enum direction direction, uint64_t pl
 	struct ring *ring = &card->rings[direction];
 	int error = 0;
 
+	if (card->qdma.is_vf)
+		return meridian_say(card, -EOPNOTSUPP, "a VF has no memory-mapped queues: a program that has the PF reaches the card's memory");
 	if (!card->has_memory)
 		return meridian_say(card, -EOPNOTSUPP, "the card has no memory-mapped queues: build the bitstream with the DMA engine meridian and --memory true");
 	if (!meridian_has(card, memory))

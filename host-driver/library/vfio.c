@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* A PF by VFIO: its BARs, its bus master bit, and memory at addresses of the IOMMU. */
+/* A function by VFIO: its BARs, its bus master bit, and memory at addresses of the IOMMU. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -211,7 +211,7 @@ static bool is_name(const char *name)
 static int join_group(struct vfio *it, const char *name)
 {
 	struct vfio_group_status status = { .argsz = sizeof(status) };
-	char group[64], driver[64], owner[64], path[80];
+	char group[64], driver[64], path[80];
 	int error;
 
 	if (!is_name(name))
@@ -219,8 +219,6 @@ static int join_group(struct vfio *it, const char *name)
 	snprintf(path, sizeof(path), SYSFS "/%s", name);
 	if (access(path, F_OK))
 		return meridian_say_open(-ENODEV, "%s: there is no such function: lspci -d 10ee: lists those of cards", name);
-	if (!link_of(name, "physfn", owner))
-		return meridian_say_open(-ENXIO, "%s: this is a VF, and queues are its PF's to make: name %s", name, owner);
 	if (link_of(name, "driver", driver) || strcmp(driver, "vfio-pci"))
 		return meridian_say_open(-EBUSY, "%s: vfio-pci does not have it: driverctl set-override %s vfio-pci gives it", name, name);
 	if (link_of(name, "iommu_group", group))

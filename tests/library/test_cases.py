@@ -26,7 +26,7 @@ KERNEL = (
 
 
 def test_cases_pass_with_sanitizers(tmp_path: Path) -> None:
-    shared = [QDMA / f"qdma_{name}.c" for name in ("context", "device", "queue")]
+    shared = [QDMA / f"qdma_{name}.c" for name in ("context", "device", "mailbox", "message", "queue")]
     sources = [*HERE.glob("*.c"), *LIBRARY.glob("*.c"), *shared]
     program = tmp_path / "cases"
     command = ["cc", "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]

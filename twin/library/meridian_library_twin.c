@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Lets programs of libmeridian have the simulated card. Preloaded, meridian_open("twin:SOCKET") joins the card process that
- * listens there, as its host, and takes PF 0; every other name is libmeridian's own.
+ * listens there, as its host, and takes PF 0. With "twin:SOCKET,function=N" it joins as that function alone, beside others
+ * that do. Every other name is libmeridian's own.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE	/* memfd_create, RTLD_NEXT */
@@ -25,12 +26,15 @@
 #define PATIENCE_MS	30000
 #define PAGE		4096u
 #define FIRST_ADDRESS	(1ull << 32)
+#define FIRST_VF	4u
+#define ALL_FUNCTIONS	0xffffu
 
 /**
  * struct twin - a card process
  * @bus: what the library sees
  * @socket: the link
  * @tag: of the last request
+ * @function: that it is
  * @next: address for memory
  * @gone: nothing answers any more
  * @text: what a reply said
@@ -39,6 +43,7 @@ struct twin {
 	struct meridian_bus bus;
 	int socket;
 	uint32_t tag;
+	uint16_t function;
 	uint64_t next;
 	bool gone;
 	char text[MERIDIAN_LINK_MAX_PAYLOAD + 1];
@@ -99,6 +104,7 @@ static bool ask(struct twin *twin, struct meridian_link_header *header, const vo
 	struct meridian_link_header it;
 
 	header->tag = ++twin->tag;
+	header->function = twin->function;
 	if (twin->gone || !send_all(twin, header, payload, bytes, file))
 		goto gone;
 	for (;;) {
@@ -140,6 +146,8 @@ static void write_bar(struct meridian_bus *bus, unsigned int bar, uint32_t offse
 		.address = offset, .value = value };
 	struct twin *twin = (struct twin *)bus;
 
+	it.function = twin->function;
+
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!twin->gone && !send_all(twin, &it, NULL, 0, -1))
 		twin->gone = true;
@@ -149,7 +157,8 @@ static int allocate(struct meridian_bus *bus, size_t bytes, struct meridian_memo
 {
 	struct meridian_link_header it = { .type = MERIDIAN_LINK_MEMORY };
 	struct twin *twin = (struct twin *)bus;
-	struct meridian_link_region region = { .writable = 1, .address = twin->next };
+	struct meridian_link_region region = { .writable = 1, .address = twin->next,
+		.function = twin->function };
 	int file = memfd_create("libmeridian", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	memory->huge = false;
@@ -197,14 +206,28 @@ static void close_twin(struct meridian_bus *bus)
 static int join(struct twin *twin, const char *path)
 {
 	struct meridian_link_header hello = { .type = MERIDIAN_LINK_HELLO }, enable = { .type = MERIDIAN_LINK_FUNCTION, .value = 1 };
+	const char *function = strstr(path, ",function=");
+	size_t length = function ? (size_t)(function - path) : strlen(path);
 	struct meridian_link_hello words = { .magic = MERIDIAN_LINK_MAGIC, .version = MERIDIAN_LINK_VERSION,
 		.role = MERIDIAN_LINK_PCIE, .name = "libmeridian" };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct meridian_link_welcome welcome;
 
-	if (strlen(path) >= sizeof(address.sun_path))
+	if (length >= sizeof(address.sun_path))
 		return ENAMETOOLONG;
-	strcpy(address.sun_path, path);
+	memcpy(address.sun_path, path, length);
+	if (function) {
+		char *end;
+		unsigned long number = strtoul(function + strlen(",function="), &end, 10);
+
+		if (*end || number >= ALL_FUNCTIONS)
+			return EINVAL;
+		twin->function = (uint16_t)number;
+		words.role = MERIDIAN_LINK_PCIE_FUNCTION;
+		words.function = twin->function;
+		/* Of a VF its parent, which is PF 0 in what is simulated. */
+		enable.bar = twin->function < FIRST_VF ? (uint8_t)twin->function : 0;
+	}
 	twin->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (twin->socket < 0)
 		return errno;
@@ -214,7 +237,7 @@ static int join(struct twin *twin, const char *path)
 	if (!ask(twin, &hello, &words, sizeof(words), -1) || hello.status != MERIDIAN_LINK_OK)
 		return EPROTO;
 	memcpy(&welcome, twin->text, sizeof(welcome));
-	twin->bus.bar2_bytes = welcome.bar2_bytes;
+	twin->bus.bar2_bytes = twin->function < FIRST_VF ? welcome.bar2_bytes : welcome.vf_bar2_bytes;
 	return ask(twin, &enable, NULL, 0, -1) && enable.status == MERIDIAN_LINK_OK ? 0 : EPROTO;
 }
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
+from meridian_machine.guest import MODULE
 from meridian_machine.testpmd import give_to, prepare_vfio, vf_name
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
@@ -21,7 +22,7 @@ SHELL = (
     *("--host-box", str(ROOT / "examples/boxes/host_memory.sv")),
     *("--memory", "true", "--extended-tags", "true"),
 )
-PF = "0000:01:00.0"
+PF, VF = "0000:01:00.0", "0000:01:00.4"
 COUNT = 50
 #: Bytes to the card's memory and back, and those that the module writes; a child, while more than half of all huge pages
 #: are the card's.
@@ -59,6 +60,17 @@ with Card("@PF@") as card:
     assert large.view[99 : 99 + (1 << 18)] == model
 print("all as written")
 """
+LENDER = """
+from meridian_library import Card
+with Card("@VF@") as card:
+    memory = card.allocate(1 << 20)
+    queues = {card.lend() for _ in range(8)}
+    card.take_back(queues.pop())
+    queues.add(card.lend())
+    print(len(queues), "queues")
+"""
+VARIABLES = "MERIDIAN_LIBRARY=/run/twin/libmeridian.so.1 PYTHONDONTWRITEBYTECODE=1"
+AS_NOBODY = f"ulimit -l unlimited; su -s /bin/sh nobody -c '{VARIABLES} python3 /run/twin/{{script}} 2>&1'"
 
 
 @pytest.fixture(scope="module")
@@ -66,16 +78,20 @@ def link(tmp_path_factory: pytest.TempPathFactory, own_dma: bool) -> Iterator[Li
     if not own_dma:
         pytest.skip("the library needs the DMA engine of our own")
     folder = tmp_path_factory.mktemp("library")
-    shared = [str(QDMA / name) for name in ("qdma_context.c", "qdma_device.c", "qdma_queue.c")]
+    shared = [
+        str(QDMA / name)
+        for name in ("qdma_context.c", "qdma_device.c", "qdma_mailbox.c", "qdma_message.c", "qdma_queue.c")
+    ]
     sources = [str(file) for file in sorted(LIBRARY.glob("*.c"))] + shared
     for name in PROGRAMS:
         command = ["cc", "-static", "-O2", "-std=gnu11", f"-I{LIBRARY}", "-o", str(folder / name)]
         command += [str(LIBRARY / f"examples/{name}.c"), str(LIBRARY / "examples/common.c"), *sources]
         subprocess.run(command, check=True, timeout=120)
     (folder / "script.py").write_text(SCRIPT.replace("@PF@", PF))
+    (folder / "lender.py").write_text(LENDER.replace("@VF@", VF))
     command = ["make", "-s", "-C", str(LIBRARY), f"OUTPUT={folder / 'made'}", "library"]
     subprocess.run(command, check=True, timeout=120)
-    files = {name: folder / name for name in (*PROGRAMS, "script.py")}
+    files = {name: folder / name for name in (*PROGRAMS, "script.py", "lender.py")}
     files["libmeridian.so.1"] = folder / "made/libmeridian.so.1"
     files["meridian_library.py"] = LIBRARY / "python/meridian_library/__init__.py"
     options = ("--pcie-extended-tags",)
@@ -115,22 +131,26 @@ def test_what_a_user_may_not_have_is_told(link: Link) -> None:
 
 def test_bytes_are_those_of_a_memory(link: Link) -> None:
     own_group(link)
-    variables = "MERIDIAN_LIBRARY=/run/twin/libmeridian.so.1 PYTHONDONTWRITEBYTECODE=1"
-    command = f"ulimit -l unlimited; su -s /bin/sh nobody -c '{variables} python3 /run/twin/script.py 2>&1'"
-    status, text = link.guest.try_run(command, 300)
+    status, text = link.guest.try_run(AS_NOBODY.format(script="script.py"), 300)
     assert (status, text) == (0, "all as written\n"), text
 
 
-def test_a_vf_is_told_its_pf(link: Link) -> None:
-    own_group(link)
-    link.guest.run("echo 1 >/sys/module/vfio_pci/parameters/enable_sriov")
+def test_a_vf_has_queues_of_its_pf(link: Link) -> None:
+    """Our Linux driver has the PF. The module's registers are the PF's, so nothing is written here."""
     device = f"/sys/bus/pci/devices/{PF}"
+    link.guest.run(f"insmod {MODULE}")
+    give_to(link.guest, PF, "meridian")
     link.guest.run(f"echo 0 >{device}/sriov_drivers_autoprobe; echo 1 >{device}/sriov_numvfs", 60)
-    vf = vf_name(link.guest, 0)
-    give_to(link.guest, vf, "vfio-pci")
-    status, text = as_nobody(link, f"latency --card {vf}")
-    assert status == 1 and f"{vf}: this is a VF, and queues are its PF's to make: name {PF}" in text, text
+    assert vf_name(link.guest, 0) == VF
+    give_to(link.guest, VF, "vfio-pci")
+    group = link.guest.run(f"basename $(readlink /sys/bus/pci/devices/{VF}/iommu_group)").strip()
+    link.guest.run(f"chown nobody /dev/vfio/{group}")
+    for _ in range(2):
+        status, text = link.guest.try_run(AS_NOBODY.format(script="lender.py"), 300)
+        assert (status, text) == (0, "8 queues\n"), text
     link.guest.run(f"echo 0 >{device}/sriov_numvfs", 60)
+    give_to(link.guest, PF, "vfio-pci")
+    link.guest.run("rmmod meridian", 60)
 
 
 @pytest.mark.parametrize("way", ["module", "memory"])

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libmeridian on a VF whose PF testpmd has: the card's own logic reads and writes the memory that the VF lends to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dpdk_fixtures import library, testpmd
+from library_fixtures import Program, built, program
+from test_twin_pf import pf_of
+from testpmd import Testpmd
+
+__all__ = ["built", "library", "program", "testpmd"]  # fixtures
+
+Start = Callable[..., Testpmd]
+EXAMPLE = Path(__file__).parents[3] / "examples/boxes/host_memory.sv"
+#: A program that has another PF has the module's registers.
+BEGIN = """
+from meridian_library import Card, CardError
+
+def refused(what, *arguments):
+    try:
+        what(*arguments)
+    except CardError as error:
+        return error.strerror
+    raise AssertionError("it was not refused")
+
+def run(pf, queue, memory, what, count=8, size=64):
+    words = {4: queue, 8: size, 12: count, 16: memory.address & 0xFFFFFFFF, 20: memory.address >> 32, 24: memory.size - 1}
+    for offset, value in (words | {28: 0, 32: 0xA5}).items():
+        pf.box_write(offset, value)
+    pf.box_write(0, what)
+    while pf.box_read(0) >> 31:
+        pass
+    return [pf.box_read(at) for at in (0x40, 0x44, 0x60, 0x64)]
+"""
+
+
+@pytest.fixture(autouse=True)
+def only_own(own_dma: bool) -> None:
+    if not own_dma:
+        pytest.skip("the library needs the DMA engine of our own")
+
+
+def scripted(program: Program, card: Any, text: str) -> None:
+    program(script=f"{BEGIN}\nPF, VF = (f'twin:{card.socket},function={{n}}' for n in (1, 4))\n{text}")
+
+
+def test_a_module_has_the_memory_of_a_vf_as_long_as_it_lends_it(
+    program: Program, run_card: Any, testpmd: Start
+) -> None:
+    card = run_card(configuration=("--host-box", str(EXAMPLE)))
+    pmd = pf_of(testpmd, card)
+    scripted(program, card, """
+with Card(PF) as pf:
+    with Card(VF) as vf:
+        other, memory = pf.allocate(1 << 20), vf.allocate(1 << 20)
+        assert memory.address == other.address, "each function has addresses of its own"
+        queue = vf.lend()
+        assert run(pf, queue, memory, 3) == [8, 0, 8, 0]
+        assert memory.view[:8] == (memory.address ^ 0xA5000000A5).to_bytes(8, "little")
+        assert not any(other.view[:64])
+        others = [vf.lend() for _ in range(7)]
+        assert len({queue, *others}) == 8
+        assert "8 queues are lent already" in refused(vf.lend)
+        for one in others:
+            assert run(pf, one, memory, 1, 1) == [1, 0, 8, 0]
+            vf.take_back(one)
+            assert run(pf, one, memory, 1, 1) == [1, 1, 8, 0]
+        own = pf.lend()
+        assert own not in (queue, *others)
+        assert run(pf, own, other, 3) == [8, 0, 8, 0]
+        vf.take_back(queue)
+        assert run(pf, queue, memory, 3) == [8, 8, 8, 8]
+        assert "is not lent" in refused(vf.take_back, queue)
+        assert "registers of a module are a PF's" in refused(vf.box_read, 0)
+        assert "a VF has no memory-mapped queues" in refused(vf.to_card, 0, memory)
+        queue = vf.lend()
+    assert run(pf, queue, other, 3) == [8, 8, 8, 8], "what a VF has lent ends with its program"
+    with Card(VF) as vf:
+        memory = vf.allocate(4096)
+        assert run(pf, vf.lend(), memory, 3) == [8, 0, 8, 0]
+""")  # fmt: skip
+    assert pmd.command("show port info 0")
+
+
+def test_a_pf_of_a_card_without_such_a_module_refuses(program: Program, run_card: Any, testpmd: Start) -> None:
+    card = run_card()
+    pf_of(testpmd, card)
+    scripted(program, card, """
+with Card(VF) as vf:
+    assert "the PF lends no memory of its VF" in refused(vf.lend)
+    assert vf.read(0) == 0x4D52444E
+""")  # fmt: skip
+
+
+def test_a_pf_that_nobody_has_is_told(program: Program, run_card: Any) -> None:
+    scripted(program, run_card(), 'assert "the PF does not answer: look whether" in refused(Card, VF)')
