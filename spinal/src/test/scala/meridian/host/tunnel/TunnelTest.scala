@@ -239,23 +239,32 @@ class TunnelTest extends AnyFunSuite {
       }
     }
 
-    test(s"$width bytes: a flush is answered when what came before has left") {
+    test(s"$width bytes: a flush is answered when what came before has left, and not before") {
       run("flush", 450) { h =>
-        h.sink.pace(0.3f)
+        var stripped, prepended = 0
+        h.cd.onSamplings {
+          if (h.dut.io.stripped.toBoolean) stripped += 1
+          if (h.dut.io.prepended.toBoolean) prepended += 1
+        }
         for (round <- 0 until 20) {
-          var stripped, prepended = false
-          val whole = Tunnels.around(h.random, Segments.plain(h.random, 3000))
-          for (_ <- 0 until 2) h.tunnel(whole, 500, whole.bytes.length)
-          h.cd.waitSampling(5 + round * 9)
+          val before = (stripped, prepended)
+          // More than there is room for behind either end.
+          for (_ <- 0 until 4) {
+            val whole = Tunnels.around(h.random, Segments.plain(h.random, 8000))
+            h.tunnel(whole, 512, whole.bytes.length)
+          }
+          h.sink.pace(0)
+          h.cd.waitSampling(600 + round)
           h.dut.io.flush #= true
           h.cd.waitSampling()
           h.dut.io.flush #= false
-          waitFor(h.cd, "the answers", 30000) {
-            stripped |= h.dut.io.stripped.toBoolean
-            prepended |= h.dut.io.prepended.toBoolean
-            stripped && prepended
-          }
+          h.cd.waitSampling(300)
+          assert(h.source.pending > 0 && h.dut.io.whole.valid.toBoolean)
+          assert((stripped, prepended) == before, "an answer comes too early")
+          h.sink.pace(0.3f)
+          waitFor(h.cd, "the answers", 30000)(stripped > before._1 && prepended > before._2)
           h.drain()
+          assert((stripped, prepended) == (before._1 + 1, before._2 + 1))
         }
       }
     }
