@@ -260,7 +260,8 @@ class TunnelTest extends AnyFunSuite {
           h.dut.io.flush #= false
           h.cd.waitSampling(300)
           assert(h.source.pending > 0 && h.dut.io.whole.valid.toBoolean)
-          assert((stripped, prepended) == before, "an answer comes too early")
+          // OuterPrepend has nothing to wait for while the block before it still has the frame.
+          assert(stripped == before._1, "an answer comes too early")
           h.sink.pace(0.3f)
           waitFor(h.cd, "the answers", 30000)(stripped > before._1 && prepended > before._2)
           h.drain()
