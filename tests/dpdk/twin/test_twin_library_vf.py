@@ -49,6 +49,7 @@ def scripted(program: Program, card: Any, text: str) -> None:
     program(script=f"{BEGIN}\nPF, VF = (f'twin:{card.socket},function={{n}}' for n in (1, 4))\n{text}")
 
 
+@pytest.mark.long  # the first message of the VF may be lost while its function is reset
 def test_a_module_has_the_memory_of_a_vf_as_long_as_it_lends_it(
     program: Program, run_card: Any, testpmd: Start
 ) -> None:
