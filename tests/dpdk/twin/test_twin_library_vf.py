@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from dpdk_fixtures import library, testpmd
 from library_fixtures import Program, built, program
+from test_twin_attach import MAC
 from test_twin_pf import pf_of
 from testpmd import Testpmd
 
@@ -17,6 +18,9 @@ __all__ = ["built", "library", "program", "testpmd"]  # fixtures
 
 Start = Callable[..., Testpmd]
 EXAMPLE = Path(__file__).parents[3] / "examples/boxes/host_memory.sv"
+#: A PF is reset with its VFs, 3,100 cycles each, and the driver waits 200 ms of real time, however slow the simulated card is.
+ONE_VF = ("--functions", "5")
+SERVING = f"mac={MAC},vfs=1"
 #: A program that has another PF has the module's registers.
 BEGIN = """
 from meridian_library import Card, CardError
@@ -49,12 +53,11 @@ def scripted(program: Program, card: Any, text: str) -> None:
     program(script=f"{BEGIN}\nPF, VF = (f'twin:{card.socket},function={{n}}' for n in (1, 4))\n{text}")
 
 
-@pytest.mark.long  # the first message of the VF may be lost while its function is reset
 def test_a_module_has_the_memory_of_a_vf_as_long_as_it_lends_it(
     program: Program, run_card: Any, testpmd: Start
 ) -> None:
-    card = run_card(configuration=("--host-box", str(EXAMPLE)))
-    pmd = pf_of(testpmd, card)
+    card = run_card(configuration=(*ONE_VF, "--host-box", str(EXAMPLE)))
+    pmd = pf_of(testpmd, card, serving=SERVING)
     scripted(program, card, """
 with Card(PF) as pf:
     with Card(VF) as vf:
@@ -89,8 +92,8 @@ with Card(PF) as pf:
 
 
 def test_a_pf_of_a_card_without_such_a_module_refuses(program: Program, run_card: Any, testpmd: Start) -> None:
-    card = run_card()
-    pf_of(testpmd, card)
+    card = run_card(configuration=ONE_VF)
+    pf_of(testpmd, card, serving=SERVING)
     scripted(program, card, """
 with Card(VF) as vf:
     assert "the PF lends no memory of its VF" in refused(vf.lend)
@@ -99,4 +102,4 @@ with Card(VF) as vf:
 
 
 def test_a_pf_that_nobody_has_is_told(program: Program, run_card: Any) -> None:
-    scripted(program, run_card(), 'assert "the PF does not answer: look whether" in refused(Card, VF)')
+    scripted(program, run_card(configuration=ONE_VF), 'assert "the PF does not answer: look whether" in refused(Card, VF)')

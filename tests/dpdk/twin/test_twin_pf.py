@@ -43,9 +43,10 @@ def from_first(address: bytes) -> bytes:
     return address + address_of(FIRST) + udp(100, 1)[12:]
 
 
-def pf_of(testpmd: Start, card: Any, more: str = "", **other: Any) -> Testpmd:
+def pf_of(testpmd: Start, card: Any, more: str = "", serving: str = SERVING, **other: Any) -> Testpmd:
     """Not promiscuous, so what it sends came to its own address."""
-    pmd = testpmd(card, more=SERVING + more, **other)
+    pmd = testpmd(card, more=serving + more, **other)
+    assert "No probed ethernet devices" not in pmd.said, pmd.said
     pmd.command("set promisc 0 off")
     pmd.start("io")
     return pmd
