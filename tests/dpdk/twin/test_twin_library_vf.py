@@ -102,4 +102,6 @@ with Card(VF) as vf:
 
 
 def test_a_pf_that_nobody_has_is_told(program: Program, run_card: Any) -> None:
-    scripted(program, run_card(configuration=ONE_VF), 'assert "the PF does not answer: look whether" in refused(Card, VF)')
+    scripted(
+        program, run_card(configuration=ONE_VF), 'assert "the PF does not answer: look whether" in refused(Card, VF)'
+    )
