@@ -34,15 +34,13 @@ void qdma_os_delay_us(u32 us)
 	nanosleep(&time, NULL);
 }
 
-/* Of a VF, the shell shows who it is, and of which version the card is. */
-static int identify_vf(struct meridian *card)
+/* The shell tells whose card it is, and of which version, to a PF in one place and to a VF in another. */
+static int check_shell(struct meridian *card, uint32_t magic, uint32_t version)
 {
-	uint32_t version;
-
-	if (card->bus->read(card->bus, 2, MERIDIAN_VF_MAGIC) != MERIDIAN_MAGIC)
+	if (card->bus->read(card->bus, 2, magic) != MERIDIAN_MAGIC)
 		return meridian_say_open(-ENXIO, "%s: this is no Meridian card: its shell has no MRDN at its beginning",
 					 card->name);
-	version = card->bus->read(card->bus, 2, MERIDIAN_VF_VERSION);
+	version = card->bus->read(card->bus, 2, version);
 	if (version >> 16 != MERIDIAN_MAP_MAJOR)
 		return meridian_say_open(-EPROTO, "%s: the bitstream has register map %u.%u, and this libmeridian is for %u: build both of one version",
 					 card->name, version >> 16, version & 0xffff,
@@ -58,27 +56,21 @@ static uint32_t read_ident(struct meridian *card, uint32_t offset)
 /* Whether it is a card of this library's. */
 static int identify(struct meridian *card)
 {
-	uint32_t magic, version;
 	int error;
 
 	error = qdma_identify(&card->qdma, card);
 	if (error && !qdma_identify_vf(&card->qdma, card))
-		return identify_vf(card);
+		return check_shell(card, MERIDIAN_VF_MAGIC, MERIDIAN_VF_VERSION);
 	if (error == -ENODEV)
 		return meridian_say_open(error, "%s: the card does not answer: look whether it has a bitstream",
 					 card->name);
 	if (error)
 		return meridian_say_open(-ENXIO, "%s: this is no card with a DMA engine of the kind that Meridian has",
 					 card->name);
-	magic = read_ident(card, MERIDIAN_IDENT_MAGIC);
-	if (magic != MERIDIAN_MAGIC)
-		return meridian_say_open(-ENXIO, "%s: this is no Meridian card: its shell has no MRDN at its beginning",
-					 card->name);
-	version = read_ident(card, MERIDIAN_IDENT_VERSION);
-	if (version >> 16 != MERIDIAN_MAP_MAJOR)
-		return meridian_say_open(-EPROTO, "%s: the bitstream has register map %u.%u, and this libmeridian is for %u: build both of one version",
-					 card->name, version >> 16, version & 0xffff,
-					 MERIDIAN_MAP_MAJOR);
+	error = check_shell(card, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_MAGIC,
+			    MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_VERSION);
+	if (error)
+		return error;
 	card->capabilities = read_ident(card, MERIDIAN_IDENT_CAPABILITIES);
 	card->ports = read_ident(card, MERIDIAN_IDENT_GEOMETRY) & MERIDIAN_IDENT_GEOMETRY_PORTS_MASK;
 	/* Timers of all functions count it. */
@@ -180,8 +172,7 @@ static int check_box(struct meridian *card, unsigned int box, uint32_t offset)
 	bool at_host = box == MERIDIAN_BOX_AT_HOST;
 
 	if (card->qdma.is_vf)
-		return meridian_say(card, -EPERM, "registers of a module are a PF's: a program that has the PF %s",
-				    "writes them, and names the VF's queue there");
+		return meridian_say(card, -EPERM, "registers of a module are a PF's: have a program with a PF write them, and name the VF's queue there");
 	if (box > MERIDIAN_BOX_AT_HOST)
 		return meridian_say(card, -EINVAL, "there is no place %u of a module: choose 0 to 3 for a port's wire, or 4 for the host",
 				    box);

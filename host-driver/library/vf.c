@@ -6,7 +6,7 @@
 #include "../qdma/qdma_mailbox.h"
 #include "card.h"
 
-/* As long as the drivers wait. */
+/* A message waits as long for its answer as those of the drivers. */
 #define ANSWER_MS	10000u
 #define LOOK_MS		1u
 
@@ -29,23 +29,21 @@ static int post(struct meridian *card, const struct qdma_message *request)
 	return error == -EBUSY ? silent(card) : error;
 }
 
-/* Other messages are for nobody here. */
+/* Nobody here wants other messages. Each look counts, so that the wait ends however many of them come. */
 static int await(struct meridian *card, u32 op, struct qdma_message *answer)
 {
-	unsigned int waited = 0;
+	unsigned int waited;
 	u32 source;
 
-	while (waited < ANSWER_MS) {
+	for (waited = 0; waited < ANSWER_MS; waited += LOOK_MS) {
 		int error = qdma_mailbox_receive(&card->qdma, answer, &source);
 
 		if (!error && qdma_message_op(answer) == (op | QDMA_RESPONSE))
 			return 0;
 		if (error && error != -EAGAIN)
 			return error;
-		if (error) {
+		if (error)
 			qdma_os_delay_us(1000 * LOOK_MS);
-			waited += LOOK_MS;
-		}
 	}
 	return silent(card);
 }
@@ -97,7 +95,7 @@ int meridian_vf_start(struct meridian *card)
 	struct qdma_message request, answer;
 	int error;
 
-	/* What programs of before have left unread. */
+	/* Programs of before may have left messages unread. */
 	qdma_mailbox_clear(&card->qdma);
 	qdma_message_init(&request, QDMA_OP_HELLO, 0, 0);
 	error = ask(card, &request, &answer);

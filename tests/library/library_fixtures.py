@@ -13,6 +13,29 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "host-driver" / "library"
+#: A module that reads and writes host memory.
+EXAMPLE = ROOT / "examples/boxes/host_memory.sv"
+#: Beginnings of scripts: what a call that must fail says, and how a program with a PF has that module work.
+REFUSED = """
+from meridian_library import AT_HOST, Card, CardError
+
+def refused(what, *arguments):
+    try:
+        what(*arguments)
+    except CardError as error:
+        return error.strerror
+    raise AssertionError("it was not refused")
+"""
+RUN = """
+def run(card, queue, memory, what, count=8, size=64):
+    words = {4: queue, 8: size, 12: count, 16: memory.address & 0xFFFFFFFF, 20: memory.address >> 32, 24: memory.size - 1}
+    for offset, value in (words | {28: 0, 32: 0xA5}).items():
+        card.box_write(offset, value)
+    card.box_write(0, what)
+    while card.box_read(0) >> 31:
+        pass
+    return [card.box_read(at) for at in (0x40, 0x44, 0x60, 0x64)]
+"""
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -3,27 +3,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from library_fixtures import Program, built, program
+from library_fixtures import EXAMPLE, REFUSED, RUN, Program, built, program
 
 __all__ = ["built", "program"]  # fixtures
 
-EXAMPLE = Path(__file__).parents[2] / "examples/boxes/host_memory.sv"
-BEGIN = """
-import random
-import signal
-from meridian_library import AT_HOST, Card, CardError
-
-def refused(what, *arguments):
-    try:
-        what(*arguments)
-    except CardError as error:
-        return error.strerror
-    raise AssertionError("it was not refused")
-"""
+BEGIN = f"import random\nimport signal\n{REFUSED}"
 
 
 @pytest.fixture(autouse=True)
@@ -77,16 +64,7 @@ for what in (lambda: back.view, back.free, lambda: card.read(0)):
 
 def test_a_module_has_the_memory_of_the_program_as_long_as_it_lends_it(program: Program, run_card: Any) -> None:
     card = run_card(configuration=("--host-box", str(EXAMPLE)))
-    scripted(program, card, """
-def run(card, queue, memory, what, count=8, size=64):
-    words = {4: queue, 8: size, 12: count, 16: memory.address & 0xFFFFFFFF, 20: memory.address >> 32, 24: memory.size - 1}
-    for offset, value in (words | {28: 0, 32: 0xA5}).items():
-        card.box_write(offset, value)
-    card.box_write(0, what)
-    while card.box_read(0) >> 31:
-        pass
-    return [card.box_read(at) for at in (0x40, 0x44, 0x60, 0x64)]
-
+    scripted(program, card, RUN + """
 with Card(CARD) as card:
     memory = card.allocate(1 << 20)
     queue = card.lend()

@@ -11,12 +11,11 @@ from typing import Any
 
 import documents
 import pytest
-from library_fixtures import LIBRARY, ROOT, Program, built, program
+from library_fixtures import EXAMPLE, LIBRARY, ROOT, Program, built, program
 
 __all__ = ["built", "program"]  # fixtures
 
 PAGE = ROOT / "docs" / "library.md"
-EXAMPLE = ROOT / "examples/boxes/host_memory.sv"
 
 
 @pytest.fixture

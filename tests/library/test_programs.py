@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from library_fixtures import Program, built, program
+from library_fixtures import EXAMPLE, Program, built, program
 
 __all__ = ["built", "program"]  # fixtures
 
-EXAMPLE = Path(__file__).parents[2] / "examples/boxes/host_memory.sv"
 PROGRAMS = ("throughput", "latency", "random_access")
 
 

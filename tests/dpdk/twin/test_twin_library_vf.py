@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from dpdk_fixtures import library, testpmd
-from library_fixtures import Program, built, program
+from library_fixtures import EXAMPLE, REFUSED, RUN, Program, built, program
 from test_twin_attach import MAC
 from test_twin_pf import pf_of
 from testpmd import Testpmd
@@ -17,30 +16,9 @@ from testpmd import Testpmd
 __all__ = ["built", "library", "program", "testpmd"]  # fixtures
 
 Start = Callable[..., Testpmd]
-EXAMPLE = Path(__file__).parents[3] / "examples/boxes/host_memory.sv"
-#: A PF is reset with its VFs, 3,100 cycles each, and the driver waits 200 ms of real time, however slow the simulated card is.
+#: A PF is reset with its VFs, 3,100 cycles each, and the driver waits 200 ms of real time, however slow the card is.
 ONE_VF = ("--functions", "5")
 SERVING = f"mac={MAC},vfs=1"
-#: A program that has another PF has the module's registers.
-BEGIN = """
-from meridian_library import Card, CardError
-
-def refused(what, *arguments):
-    try:
-        what(*arguments)
-    except CardError as error:
-        return error.strerror
-    raise AssertionError("it was not refused")
-
-def run(pf, queue, memory, what, count=8, size=64):
-    words = {4: queue, 8: size, 12: count, 16: memory.address & 0xFFFFFFFF, 20: memory.address >> 32, 24: memory.size - 1}
-    for offset, value in (words | {28: 0, 32: 0xA5}).items():
-        pf.box_write(offset, value)
-    pf.box_write(0, what)
-    while pf.box_read(0) >> 31:
-        pass
-    return [pf.box_read(at) for at in (0x40, 0x44, 0x60, 0x64)]
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +28,8 @@ def only_own(own_dma: bool) -> None:
 
 
 def scripted(program: Program, card: Any, text: str) -> None:
-    program(script=f"{BEGIN}\nPF, VF = (f'twin:{card.socket},function={{n}}' for n in (1, 4))\n{text}")
+    """The module is told by a program that has another PF."""
+    program(script=f"{REFUSED}{RUN}\nPF, VF = (f'twin:{card.socket},function={{n}}' for n in (1, 4))\n{text}")
 
 
 def test_a_module_has_the_memory_of_a_vf_as_long_as_it_lends_it(
