@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.push
 
-import meridian.Proof
+import meridian.{LongTest, Proof}
 import meridian.dma.DmaParam
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
@@ -71,11 +71,13 @@ class PushSlotsProof extends Component {
 }
 
 class PushSlotsFormal extends AnyFunSuite {
-  test(
-    "a frame is offered only if all of its words have come from its queue since the last one, and as they came, in 14 cycles"
-  ) {
-    Proof().withBMC(14).doVerify(new PushSlotsProof)
-  }
+  for ((cycles, more) <- Seq(10 -> Nil, 14 -> Seq(LongTest)))
+    test(
+      s"a frame is offered only if all of its words have come from its queue since the last one, and as they came, in $cycles cycles",
+      more: _*
+    ) {
+      Proof().withBMC(cycles).doVerify(new PushSlotsProof)
+    }
   test("such a frame is offered") {
     Proof().withCover(14).doVerify(new PushSlotsProof)
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.host.tunnel
 
-import meridian.{Pdr, ShellParam}
+import meridian.{LongTest, Pdr, ShellParam}
 import meridian.filter.TxMeta
 import meridian.frame.FrameStream
 import meridian.host.{H2cMeta, H2cRequest}
@@ -132,7 +132,11 @@ class TunnelProof extends Component {
 }
 
 class TunnelFormal extends AnyFunSuite {
-  test("a frame that both ends of a tunnel pass is the same, or refused if it has no packet, in 12 cycles") {
-    Pdr.bounded(new TunnelProof, cycles = 12, reduce = true)
-  }
+  for ((cycles, more) <- Seq(10 -> Nil, 12 -> Seq(LongTest)))
+    test(
+      s"a frame that both ends of a tunnel pass is the same, or refused if it has no packet, in $cycles cycles",
+      more: _*
+    ) {
+      Pdr.bounded(new TunnelProof, cycles, reduce = true)
+    }
 }
