@@ -216,6 +216,8 @@ struct meridian_box_irq {
  * @errors_next: jiffies before which the card's errors are not looked at again
  * @retry_next: jiffies before which a function that is down does not try again to end its queues,
  *	or to have them if it is waiting, and a VF that is up does not ask a silent PF again
+ * @tx_bytes_seen: bytes that the function had sent when the service has looked at a queue without
+ *	progress last
  * @port_next: jiffies before which a PF does not look again whether its port is open
  * @of_card: of a PF: in the list of its card's
  * @entries: what the function has in the card's filter; under the card's lock
@@ -287,6 +289,7 @@ struct meridian {
 	struct work_struct losses;
 	unsigned long errors_next;
 	unsigned long retry_next;
+	u64 tx_bytes_seen;
 	unsigned long port_next;
 	struct list_head of_card;
 	struct list_head entries;

@@ -32,7 +32,8 @@ netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device
 /* meridian_tx.c */
 netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev);
 void meridian_tx_timeout(struct net_device *netdev, unsigned int queue);
-void meridian_look_after_tx(struct meridian_tx *tx);
+bool meridian_tx_is_still(const struct meridian_tx *tx);
+void meridian_look_after_tx(struct meridian_tx *tx, bool is_slow);
 bool meridian_clean_tx(struct meridian_tx *tx, int budget);
 void meridian_release_tx(struct meridian_tx *tx);
 u32 meridian_tx_pending(const struct meridian_tx *tx);

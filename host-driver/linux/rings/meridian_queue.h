@@ -173,7 +173,8 @@ struct meridian_rest {
  * @rest: moderation of its interrupts
  * @cidx: first descriptor the card has not taken; of NAPI
  * @seen: @cidx as the service has seen it last
- * @looks: of the service in a row that have found frames and no progress
+ * @looks: of the service in a row that have found frames and no progress, as meridian_tx.c counts
+ *	them
  * @done: counted by NAPI
  */
 struct meridian_tx {

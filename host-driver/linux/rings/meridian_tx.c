@@ -15,8 +15,14 @@
 
 /* A stopped queue goes on when it has this part of its descriptors free again. */
 #define WAKE_PART	4
-/* Looks of the service at a queue that stands still until it is told of: five seconds. */
-#define STILL_LOOKS	20
+/*
+ * What a look of the service at a queue without progress counts: less while the card sends other
+ * frames of the function, as it tells of a queue's frames when all are taken, or 32. A queue is
+ * reset at five seconds of the one or twenty of the other.
+ */
+#define STILL_LOOK	4
+#define SLOW_LOOK	1
+#define STILL_LOOKS	(20 * STILL_LOOK)
 
 /**
  * meridian_tx_room() - how many frames may still be put into the ring
@@ -69,34 +75,55 @@ u32 meridian_tx_pending(const struct meridian_tx *tx)
 	return distance(tx, meridian_tx_taken(tx), tx->pidx);
 }
 
+static void report_still(struct meridian_tx *tx)
+{
+	WRITE_ONCE(tx->looks, 0);
+	netdev_warn(tx->m->netdev, "transmit queue %u stands still with %u frames: resetting\n",
+		    tx->index, meridian_tx_pending(tx));
+	meridian_report(tx->m, MERIDIAN_FAULT_TX, tx->index);
+}
+
+/* Linux judges by time alone. While the queue has frames, the service knows better. */
 void meridian_tx_timeout(struct net_device *netdev, unsigned int queue)
 {
 	struct meridian *m = netdev_priv(netdev);
 	struct meridian_tx *tx = &m->channel[queue].tx;
 
-	WRITE_ONCE(tx->looks, 0);
-	netdev_warn(netdev, "transmit queue %u stands still with %u frames: resetting\n", queue,
-		    meridian_tx_pending(tx));
-	meridian_report(m, MERIDIAN_FAULT_TX, queue);
+	if (READ_ONCE(tx->cidx) == READ_ONCE(tx->pidx))
+		report_still(tx);
+}
+
+/**
+ * meridian_tx_is_still() - whether a queue has frames, and none has got done since the last look
+ * @tx: a queue of a function with a link; under RTNL
+ *
+ * Return: whether it is so.
+ */
+bool meridian_tx_is_still(const struct meridian_tx *tx)
+{
+	u32 cidx = READ_ONCE(tx->cidx);
+
+	return cidx == tx->seen && cidx != READ_ONCE(tx->pidx);
 }
 
 /**
  * meridian_look_after_tx() - tell of a queue whose frames do not get done
  * @tx: a queue of a function with a link; under RTNL, in equal intervals
+ * @is_slow: the card has sent frames of the function since the last look
  *
  * Linux's watchdog looks at queues only that the stack has stopped, as XDP and AF_XDP never do.
  * Looks are counted, not time: a look that comes late finds the index where it was by chance.
  */
-void meridian_look_after_tx(struct meridian_tx *tx)
+void meridian_look_after_tx(struct meridian_tx *tx, bool is_slow)
 {
-	u32 cidx = READ_ONCE(tx->cidx), looks = 0;
+	u32 looks = 0;
 
-	if (cidx == tx->seen && cidx != READ_ONCE(tx->pidx))
-		looks = READ_ONCE(tx->looks) + 1;
-	tx->seen = cidx;
+	if (meridian_tx_is_still(tx))
+		looks = READ_ONCE(tx->looks) + (is_slow ? SLOW_LOOK : STILL_LOOK);
+	tx->seen = READ_ONCE(tx->cidx);
 	WRITE_ONCE(tx->looks, looks);
 	if (looks >= STILL_LOOKS)
-		meridian_tx_timeout(tx->m->netdev, tx->index);
+		report_still(tx);
 }
 
 static void put(struct meridian_tx *tx, const struct meridian_tx_buffer *buffer, u32 request)
