@@ -216,8 +216,8 @@ struct meridian_box_irq {
  * @errors_next: jiffies before which the card's errors are not looked at again
  * @retry_next: jiffies before which a function that is down does not try again to end its queues,
  *	or to have them if it is waiting, and a VF that is up does not ask a silent PF again
- * @tx_bytes_seen: bytes that the function had sent when the service has looked at a queue without
- *	progress last
+ * @bytes_seen: that the function had sent when the service looked at a queue without progress
+ * @idle_looks: of the service in a row since when that has not changed
  * @port_next: jiffies before which a PF does not look again whether its port is open
  * @of_card: of a PF: in the list of its card's
  * @entries: what the function has in the card's filter; under the card's lock
@@ -289,7 +289,8 @@ struct meridian {
 	struct work_struct losses;
 	unsigned long errors_next;
 	unsigned long retry_next;
-	u64 tx_bytes_seen;
+	u64 bytes_seen;
+	u32 idle_looks;
 	unsigned long port_next;
 	struct list_head of_card;
 	struct list_head entries;

@@ -84,21 +84,23 @@ static void look_for_return(struct meridian *m)
 
 static void look_after_transmit(struct meridian *m)
 {
-	bool is_still = false, is_slow = false;
+	bool is_still = false;
 	unsigned int i;
+	u64 bytes;
 
 	if (!netif_carrier_ok(m->netdev))
 		return;
 	for (i = 0; i < m->channels; i++)
 		is_still |= meridian_tx_is_still(&m->channel[i].tx);
 	if (is_still) {
-		u64 bytes = meridian_read_function_counter(m, MERIDIAN_FUNCTION_COUNTER_TX_BYTES);
-
-		is_slow = bytes != m->tx_bytes_seen;
-		m->tx_bytes_seen = bytes;
+		bytes = meridian_read_function_counter(m, MERIDIAN_FUNCTION_COUNTER_TX_BYTES);
+		m->idle_looks = bytes == m->bytes_seen ? m->idle_looks + 1 : 0;
+		m->bytes_seen = bytes;
+	} else {
+		m->idle_looks = 0;
 	}
 	for (i = 0; i < m->channels; i++)
-		meridian_look_after_tx(&m->channel[i].tx, is_slow);
+		meridian_look_after_tx(&m->channel[i].tx, m->idle_looks);
 }
 
 static void look_after_port(struct meridian *m)

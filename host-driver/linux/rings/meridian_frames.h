@@ -33,7 +33,7 @@ netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device
 netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev);
 void meridian_tx_timeout(struct net_device *netdev, unsigned int queue);
 bool meridian_tx_is_still(const struct meridian_tx *tx);
-void meridian_look_after_tx(struct meridian_tx *tx, bool is_slow);
+void meridian_look_after_tx(struct meridian_tx *tx, u32 idle_looks);
 bool meridian_clean_tx(struct meridian_tx *tx, int budget);
 void meridian_release_tx(struct meridian_tx *tx);
 u32 meridian_tx_pending(const struct meridian_tx *tx);

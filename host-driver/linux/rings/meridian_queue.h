@@ -173,8 +173,7 @@ struct meridian_rest {
  * @rest: moderation of its interrupts
  * @cidx: first descriptor the card has not taken; of NAPI
  * @seen: @cidx as the service has seen it last
- * @looks: of the service in a row that have found frames and no progress, as meridian_tx.c counts
- *	them
+ * @looks: of the service in a row that have found frames and no progress
  * @done: counted by NAPI
  */
 struct meridian_tx {

@@ -16,13 +16,12 @@
 /* A stopped queue goes on when it has this part of its descriptors free again. */
 #define WAKE_PART	4
 /*
- * What a look of the service at a queue without progress counts: less while the card sends other
- * frames of the function, as it tells of a queue's frames when all are taken, or 32. A queue is
- * reset at five seconds of the one or twenty of the other.
+ * Looks of the service without progress until it tells of a queue: five seconds if the card sends
+ * nothing of the function, else twenty. The card tells of a queue's frames when all are taken, or
+ * 32, so a slow one goes on unseen.
  */
-#define STILL_LOOK	4
-#define SLOW_LOOK	1
-#define STILL_LOOKS	(20 * STILL_LOOK)
+#define STILL_LOOKS	20
+#define SLOW_LOOKS	80
 
 /**
  * meridian_tx_room() - how many frames may still be put into the ring
@@ -109,20 +108,20 @@ bool meridian_tx_is_still(const struct meridian_tx *tx)
 /**
  * meridian_look_after_tx() - tell of a queue whose frames do not get done
  * @tx: a queue of a function with a link; under RTNL, in equal intervals
- * @is_slow: the card has sent frames of the function since the last look
+ * @idle_looks: so many in a row have found that the card sent nothing of the function
  *
  * Linux's watchdog looks at queues only that the stack has stopped, as XDP and AF_XDP never do.
  * Looks are counted, not time: a look that comes late finds the index where it was by chance.
  */
-void meridian_look_after_tx(struct meridian_tx *tx, bool is_slow)
+void meridian_look_after_tx(struct meridian_tx *tx, u32 idle_looks)
 {
 	u32 looks = 0;
 
 	if (meridian_tx_is_still(tx))
-		looks = READ_ONCE(tx->looks) + (is_slow ? SLOW_LOOK : STILL_LOOK);
+		looks = READ_ONCE(tx->looks) + 1;
 	tx->seen = READ_ONCE(tx->cidx);
 	WRITE_ONCE(tx->looks, looks);
-	if (looks >= STILL_LOOKS)
+	if (looks >= SLOW_LOOKS || min(looks, idle_looks) >= STILL_LOOKS)
 		report_still(tx);
 }
 

@@ -95,6 +95,20 @@ def test_a_rate_is_held(link: Link, megabits: int) -> None:
     guest.run("ip link set eth0 vf 0 max_tx_rate 0")
 
 
+def test_a_queue_that_is_slow_is_left_alone(link: Link) -> None:
+    """The card tells of frames when 32 are taken, which lasts longer than a queue may stand still."""
+    guest, peer, sender, count = link.guest, link.peer, own(link.guest, 0), 80
+    guest.run("ip link set eth0 vf 0 max_tx_rate 200")
+    start = len(peer.other)
+    guest.run(inside(0, f"/run/twin/net_load send eth1 {NOBODY.hex(':')} 1500 {count} 1"), seconds=300)
+    deadline = guest.deadline(120)
+    while sum(frame[6:12] == sender for frame in peer.other[start:]) < count and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert sum(frame[6:12] == sender for frame in peer.other[start:]) == count
+    assert "stands still" not in guest.log()
+    guest.run("ip link set eth0 vf 0 max_tx_rate 0")
+
+
 def test_a_minimum_holds_against_the_pf(link: Link) -> None:
     """Both send all they can; without the minimum each gets half of the line."""
     guest, peer, megabits = link.guest, link.peer, 18_000
