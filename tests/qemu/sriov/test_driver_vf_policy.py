@@ -97,8 +97,8 @@ def test_a_rate_is_held(link: Link, megabits: int) -> None:
 
 def test_a_queue_that_is_slow_is_left_alone(link: Link) -> None:
     """The card tells of frames when 32 are taken, which lasts longer than a queue may stand still."""
-    guest, peer, sender, count = link.guest, link.peer, own(link.guest, 0), 80
-    guest.run("ip link set eth0 vf 0 max_tx_rate 200")
+    guest, peer, sender, count = link.guest, link.peer, own(link.guest, 0), 100
+    guest.run("ip link set eth0 vf 0 max_tx_rate 400")
     start = len(peer.other)
     guest.run(inside(0, f"/run/twin/net_load send eth1 {NOBODY.hex(':')} 1500 {count} 1"), seconds=300)
     deadline = guest.deadline(120)
