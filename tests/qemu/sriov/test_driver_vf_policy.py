@@ -101,10 +101,14 @@ def test_a_queue_that_is_slow_is_left_alone(link: Link) -> None:
     guest.run("ip link set eth0 vf 0 max_tx_rate 400")
     start = len(peer.other)
     guest.run(inside(0, f"/run/twin/net_load send eth1 {NOBODY.hex(':')} 1500 {count} 1"), seconds=300)
+
+    def seen() -> int:
+        return sum(frame[:6] == NOBODY and frame[6:12] == sender for frame in peer.other[start:])
+
     deadline = guest.deadline(120)
-    while sum(frame[6:12] == sender for frame in peer.other[start:]) < count and time.monotonic() < deadline:
+    while seen() < count and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert sum(frame[6:12] == sender for frame in peer.other[start:]) == count
+    assert seen() == count
     assert "stands still" not in guest.log()
     guest.run("ip link set eth0 vf 0 max_tx_rate 0")
 
