@@ -95,7 +95,6 @@ def test_the_setting_stays_over_a_restart_and_frames_keep_their_order(sender: Se
     sender.run("ip link set DEV up")
     sender.guest.until(f"{sender.enter}ip link show {sender.device}", "LOWER_UP")
     sender.run(f"ip neigh replace {FAR} lladdr {NOBODY} dev DEV")
-    sender.run("tc qdisc replace dev DEV root pfifo")  # the default one drops frames that wait for long
     assert limit(sender) == (200 if own_dma else 0)
     start, before = len(sender.link.peer.other), sender.statistics()
     lengths = [(1, 18, 100, 150, 159, 400)[number % 6] for number in range(60)]
