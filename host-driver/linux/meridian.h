@@ -216,8 +216,8 @@ struct meridian_box_irq {
  * @errors_next: jiffies before which the card's errors are not looked at again
  * @retry_next: jiffies before which a function that is down does not try again to end its queues,
  *	or to have them if it is waiting, and a VF that is up does not ask a silent PF again
- * @bytes_seen: that the function had sent when the service looked at a queue without progress
- * @idle_looks: of the service in a row since when that has not changed
+ * @bytes_seen: what the function had sent when the service last saw a queue without progress
+ * @idle_looks: how many of these looks in a row have found @bytes_seen unchanged
  * @port_next: jiffies before which a PF does not look again whether its port is open
  * @of_card: of a PF: in the list of its card's
  * @entries: what the function has in the card's filter; under the card's lock

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "host-driver" / "library"
 #: A module that reads and writes host memory.
 EXAMPLE = ROOT / "examples/boxes/host_memory.sv"
-#: Beginnings of scripts: what a call that must fail says, and how a program with a PF has that module work.
+#: Scripts begin with these: refused() returns the error of a call that must fail, run() makes that module work for a PF.
 REFUSED = """
 from meridian_library import AT_HOST, Card, CardError
 
