@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "host-driver" / "library"
 #: A module that reads and writes host memory.
 EXAMPLE = ROOT / "examples/boxes/host_memory.sv"
-#: Scripts begin with these: refused() returns the error of a call that must fail, run() makes that module work for a PF.
+#: Scripts begin with these. refused() gives the error of a call that must fail; run() lets that module work, for a PF.
 REFUSED = """
 from meridian_library import AT_HOST, Card, CardError
 
