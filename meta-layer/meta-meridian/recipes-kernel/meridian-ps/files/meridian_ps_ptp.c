@@ -15,9 +15,8 @@
 /* Length of the pulse per second. */
 #define PULSE_MS	100
 
-/* What one adjust command takes, and how many of them a step may. */
+/* What one adjust command takes. */
 #define MAX_ADJUST	NSEC_PER_SEC
-#define MAX_ADJUSTS	64
 
 static struct meridian_ps *to_card(struct ptp_clock_info *info)
 {
@@ -27,6 +26,13 @@ static struct meridian_ps *to_card(struct ptp_clock_info *info)
 static void command(struct meridian_ps *card, u32 mask)
 {
 	meridian_ps_ptp_write(card, MERIDIAN_PTP_COMMAND, mask);
+}
+
+static void read_seconds(struct meridian_ps *card, struct timespec64 *latched)
+{
+	u64 high = meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_SECONDS_HIGH);
+
+	latched->tv_sec = high << 32 | meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_SECONDS_LOW);
 }
 
 /**
@@ -39,7 +45,6 @@ void meridian_ps_time(struct meridian_ps *card, struct timespec64 *now,
 		      struct ptp_system_timestamp *system)
 {
 	unsigned long flags;
-	u64 high;
 
 	spin_lock_irqsave(&card->ptp.latch, flags);
 	ptp_read_system_prets(system);
@@ -47,8 +52,7 @@ void meridian_ps_time(struct meridian_ps *card, struct timespec64 *now,
 	/* The command is at the clock when what is read behind it has come. */
 	now->tv_nsec = meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_NANOSECONDS);
 	ptp_read_system_postts(system);
-	high = meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_SECONDS_HIGH);
-	now->tv_sec = high << 32 | meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_SECONDS_LOW);
+	read_seconds(card, now);
 	spin_unlock_irqrestore(&card->ptp.latch, flags);
 }
 
@@ -59,13 +63,14 @@ static int gettimex64(struct ptp_clock_info *info, struct timespec64 *now,
 	return 0;
 }
 
-static void set_time(struct meridian_ps *card, const struct timespec64 *time)
+/* With MERIDIAN_PTP_COMMAND_LATCH_MASK the card latches the time that it replaces. */
+static void set_time(struct meridian_ps *card, const struct timespec64 *time, u32 with)
 {
 	meridian_ps_ptp_write(card, MERIDIAN_PTP_SET_SECONDS_HIGH, upper_32_bits(time->tv_sec));
 	meridian_ps_ptp_write(card, MERIDIAN_PTP_SET_SECONDS_LOW, lower_32_bits(time->tv_sec));
 	meridian_ps_ptp_write(card, MERIDIAN_PTP_SET_NANOSECONDS, time->tv_nsec);
 	meridian_ps_ptp_write(card, MERIDIAN_PTP_SET_FRACTION, 0);
-	command(card, MERIDIAN_PTP_COMMAND_SET_MASK);
+	command(card, MERIDIAN_PTP_COMMAND_SET_MASK | with);
 }
 
 static bool is_time(const struct timespec64 *time)
@@ -81,33 +86,56 @@ static int settime64(struct ptp_clock_info *info, const struct timespec64 *time)
 	if (!is_time(time))
 		return -ERANGE;
 	mutex_lock(&card->ptp.command);
-	set_time(card, time);
+	set_time(card, time, 0);
 	meridian_ps_restart_perout(card);
 	mutex_unlock(&card->ptp.command);
 	return 0;
 }
 
-/* Exact up to a minute; a larger step loses the time between reading and setting the clock. */
+/* @fraction is in 2^-32 ns. */
+static void adjust(struct meridian_ps *card, s64 delta, u32 fraction)
+{
+	do {
+		s64 part = clamp_t(s64, delta, -MAX_ADJUST, MAX_ADJUST);
+
+		delta -= part;
+		meridian_ps_ptp_write(card, MERIDIAN_PTP_ADJUST_NANOSECONDS, (u32)part);
+		meridian_ps_ptp_write(card, MERIDIAN_PTP_ADJUST_FRACTION, delta ? 0 : fraction);
+		command(card, MERIDIAN_PTP_COMMAND_ADJUST_MASK);
+	} while (delta);
+}
+
+/* Sets the clock, then adds what had passed since @now when the card did it, cycle and all. */
+static void jump(struct meridian_ps *card, const struct timespec64 *now,
+		 const struct timespec64 *time)
+{
+	struct timespec64 then;
+	unsigned long flags;
+	u64 fine;
+
+	spin_lock_irqsave(&card->ptp.latch, flags);
+	set_time(card, time, MERIDIAN_PTP_COMMAND_LATCH_MASK);
+	then.tv_nsec = meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_NANOSECONDS);
+	fine = meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_FRACTION) + card->ptp.increment;
+	read_seconds(card, &then);
+	spin_unlock_irqrestore(&card->ptp.latch, flags);
+	then = timespec64_sub(then, *now);
+	adjust(card, timespec64_to_ns(&then) + (fine >> 32), lower_32_bits(fine));
+}
+
+/* Exact, however large. */
 static int step(struct meridian_ps *card, s64 delta)
 {
-	struct timespec64 time;
+	struct timespec64 now, time;
 
-	meridian_ps_time(card, &time, NULL);
-	time = timespec64_add(time, ns_to_timespec64(delta));
+	meridian_ps_time(card, &now, NULL);
+	time = timespec64_add(now, ns_to_timespec64(delta));
 	if (!is_time(&time))
 		return -ERANGE;
-	if (delta >= -MAX_ADJUSTS * MAX_ADJUST && delta <= MAX_ADJUSTS * MAX_ADJUST) {
-		while (delta) {
-			s64 part = clamp_t(s64, delta, -MAX_ADJUST, MAX_ADJUST);
-
-			meridian_ps_ptp_write(card, MERIDIAN_PTP_ADJUST_NANOSECONDS, (u32)part);
-			meridian_ps_ptp_write(card, MERIDIAN_PTP_ADJUST_FRACTION, 0);
-			command(card, MERIDIAN_PTP_COMMAND_ADJUST_MASK);
-			delta -= part;
-		}
-		return 0;
-	}
-	set_time(card, &time);
+	if (delta >= -MAX_ADJUST && delta <= MAX_ADJUST)
+		adjust(card, delta, 0);
+	else
+		jump(card, &now, &time);
 	return 0;
 }
 

@@ -115,6 +115,18 @@ class PhcRegistersTest extends AnyFunSuite {
       assert((read(time) << 32 | read(time + 4)) * 1000000000 + read(time + 8) == got)
       assert(late - got < 1000)
 
+      // Set and latched at once: what the clock was and what it became are of one cycle.
+      locally {
+        val cycle0 = simTime()
+        val before = fine(dut.io.time)
+        write(command, setBit | latchBit)
+        val replaced = ((read(time) << 32 | read(time + 4)) * 1000000000 + read(time + 8) << 32) + read(time + 12)
+        val elapsed = (simTime() - cycle0) / 4000
+        val became = (seconds * 1000000000 + 5000 << 32) + 0x80000000L
+        val lost = replaced + (BigInt(4) << 32) - became
+        assert(fine(dut.io.time) + lost == before + elapsed * (BigInt(4) << 32))
+      }
+
       // Adjust forth and back over the second: nothing is lost on the way.
       for (amount <- Seq(-1000000000, 1000000000, -7, 7)) {
         write(adjust, amount)
