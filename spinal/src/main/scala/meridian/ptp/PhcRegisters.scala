@@ -43,7 +43,8 @@ class PhcRegisters(busif: BusIf, base: BigInt, frequency: HertzNumber, locked: B
   val commandRegister = new Area {
     private val reg = register("command", "Commands to the clock; a bit written 1 acts once and reads 0")
     val latch = reg.field(Bool(), W1P, 0, "Capture the time in time_*, all of one clock cycle")
-    val set = reg.field(Bool(), W1P, 0, "Set the clock to set_*; with latch, time_* is what the clock had in that cycle")
+    val set =
+      reg.field(Bool(), W1P, 0, "Set the clock to set_*; with latch, time_* is what the clock had in that cycle")
     val adjust = reg.field(Bool(), W1P, 0, "Add adjust_* to the clock, exactly")
     val pop = reg.field(Bool(), W1P, 0, "Drop the external timestamp that extts_* shows and show the next")
   }
