@@ -16,7 +16,7 @@ from meridian_machine.twin import DMA
 from meridian_twin import CardProcess
 from meridian_twin.wire import Wire, WireError
 
-pytest_plugins = ["debug_kernel", "machine_report", "pcie_link"]
+pytest_plugins = ["debug_kernel", "longest_first", "machine_report", "pcie_link"]
 ROOT = Path(__file__).resolve().parents[1]
 BUILD_MINUTES = 20
 Start = Callable[..., Simulator]

@@ -24,8 +24,12 @@ REPORTS = ROOT / "build" / "reports"
 #: So long may a command take to end after it is told to.
 END_SECONDS = 20
 #: Files of tests run beside each other, as a simulation takes one core. Those of one file share what they build or boot.
+#: Those files begin first that last longest (tests/longest_first.py).
 #: After a crash no worker is started anew, as pytest-xdist would then wait for the lost tests for ever.
-SIDE_BY_SIDE = ["-n", str(max(1, min(os.cpu_count() or 1, 4))), "--dist", "loadfile", "--max-worker-restart", "0"]
+SIDE_BY_SIDE = [
+    *("-n", str(max(1, min(os.cpu_count() or 1, 4)))),
+    *("--dist", "loadfile", "--no-loadscope-reorder", "--max-worker-restart", "0"),
+]
 QUICK_MACHINES = ["-k", "not bookworm", *SIDE_BY_SIDE]
 
 
@@ -122,6 +126,8 @@ def suites(long: bool) -> list[Suite]:
         *([Suite("SD card of a PS", [str(scripts / "build-sd")], 30, early=True)] if long else []),
         *([Suite("boot loaders of a PS", [str(scripts / "build-boot")], 20)] if long else []),
         # What is left out of make test is what is slow, and machines of older suites.
+        *([Suite("Linux driver, all kernels", [str(scripts / "check-driver")], 40)] if long else []),
+        *([Suite("Linux driver of the PS, all kernels", [str(scripts / "check-driver"), "--ps"], 40)] if long else []),
         *([Suite("semantic patches", [str(scripts / "check-driver"), "--semantics"], 20)] if long else []),
         *([Suite("semantic patches, PS", [str(scripts / "check-driver"), "--ps", "--semantics"], 20)] if long else []),
         *([Suite("kernel selftests", [str(scripts / "test-kernel")], 300)] if long else []),

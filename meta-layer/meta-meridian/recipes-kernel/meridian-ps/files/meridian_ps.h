@@ -20,6 +20,8 @@
 
 #include "meridian_regs.h"
 
+struct kernel_hwtstamp_config;
+
 #define MERIDIAN_PS_NAME	"meridian_ps"
 #define MERIDIAN_PS_PORTS	MERIDIAN_PS_RING_MAX
 #define MERIDIAN_PS_BOXES	MERIDIAN_BOX_MAX
