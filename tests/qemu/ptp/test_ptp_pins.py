@@ -89,7 +89,9 @@ def test_a_step_is_exact(tmp_path: Path) -> None:
         for step in STEPS:
             until_pulses(tmp_path, 2)
             before = pulses(tmp_path)[-1]
-            guest.run(f"phc_ctl eth0 adj -- {step}")
+            text = guest.run(f"phc_ctl eth0 get && phc_ctl eth0 adj -- {step} && phc_ctl eth0 get")
+            first, second = (float(it) for it in re.findall(r"clock time is ([\d.]+)", text))
+            assert 0 <= second - first - step < 60
             until_pulses(tmp_path, 2)
             moved = (before - pulses(tmp_path)[-1] - round(step * SECOND_PS)) % SECOND_PS
             assert min(moved, SECOND_PS - moved) <= 1000 * CYCLE_NS, (step, moved)

@@ -18,6 +18,9 @@
 /* What one adjust command takes. */
 #define MAX_ADJUST	NSEC_PER_SEC
 
+/* Between reading and setting the clock, with interrupts off. */
+#define MAX_PASSED	(10 * NSEC_PER_SEC)
+
 static struct meridian_ps *to_card(struct ptp_clock_info *info)
 {
 	return container_of(info, struct meridian_ps, ptp.info);
@@ -35,6 +38,18 @@ static void read_seconds(struct meridian_ps *card, struct timespec64 *latched)
 	latched->tv_sec = high << 32 | meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_SECONDS_LOW);
 }
 
+/* Under the lock of the latch. */
+static void latch_time(struct meridian_ps *card, struct timespec64 *now,
+		       struct ptp_system_timestamp *system)
+{
+	ptp_read_system_prets(system);
+	command(card, MERIDIAN_PTP_COMMAND_LATCH_MASK);
+	/* The command is at the clock when what is read behind it has come. */
+	now->tv_nsec = meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_NANOSECONDS);
+	ptp_read_system_postts(system);
+	read_seconds(card, now);
+}
+
 /**
  * meridian_ps_time() - read the clock
  * @card: whose
@@ -47,12 +62,7 @@ void meridian_ps_time(struct meridian_ps *card, struct timespec64 *now,
 	unsigned long flags;
 
 	spin_lock_irqsave(&card->ptp.latch, flags);
-	ptp_read_system_prets(system);
-	command(card, MERIDIAN_PTP_COMMAND_LATCH_MASK);
-	/* The command is at the clock when what is read behind it has come. */
-	now->tv_nsec = meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_NANOSECONDS);
-	ptp_read_system_postts(system);
-	read_seconds(card, now);
+	latch_time(card, now, system);
 	spin_unlock_irqrestore(&card->ptp.latch, flags);
 }
 
@@ -110,25 +120,26 @@ static void jump(struct meridian_ps *card, const struct timespec64 *now,
 		 const struct timespec64 *time)
 {
 	struct timespec64 then;
-	unsigned long flags;
+	s64 passed;
 	u64 fine;
 
-	spin_lock_irqsave(&card->ptp.latch, flags);
 	set_time(card, time, MERIDIAN_PTP_COMMAND_LATCH_MASK);
 	then.tv_nsec = meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_NANOSECONDS);
 	fine = meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_FRACTION) + card->ptp.increment;
 	read_seconds(card, &then);
-	spin_unlock_irqrestore(&card->ptp.latch, flags);
 	then = timespec64_sub(then, *now);
-	adjust(card, timespec64_to_ns(&then) + (fine >> 32), lower_32_bits(fine));
+	passed = timespec64_to_ns(&then) + (fine >> 32);
+	/* A card that was reset or has gone meanwhile had another time. */
+	if (passed >= 0 && passed <= MAX_PASSED)
+		adjust(card, passed, lower_32_bits(fine));
 }
 
-/* Exact, however large. */
-static int step(struct meridian_ps *card, s64 delta)
+/* Under the lock of the latch: who reads the clock does not see it between its two commands. */
+static int step_locked(struct meridian_ps *card, s64 delta)
 {
 	struct timespec64 now, time;
 
-	meridian_ps_time(card, &now, NULL);
+	latch_time(card, &now, NULL);
 	time = timespec64_add(now, ns_to_timespec64(delta));
 	if (!is_time(&time))
 		return -ERANGE;
@@ -137,6 +148,21 @@ static int step(struct meridian_ps *card, s64 delta)
 	else
 		jump(card, &now, &time);
 	return 0;
+}
+
+/* Exact, however large. */
+static int step(struct meridian_ps *card, s64 delta)
+{
+	unsigned long flags;
+	int error;
+
+	/* A step of the clock ends what hangs on it, also one by nothing. */
+	if (!delta)
+		return 0;
+	spin_lock_irqsave(&card->ptp.latch, flags);
+	error = step_locked(card, delta);
+	spin_unlock_irqrestore(&card->ptp.latch, flags);
+	return error;
 }
 
 static int adjtime(struct ptp_clock_info *info, s64 delta)
