@@ -234,7 +234,8 @@ void meridian_init_netdev(struct meridian *m)
 
 	netdev->min_mtu = ETH_MIN_MTU;
 	netdev->max_mtu = m->max_frame - ETH_HLEN - VLAN_HLEN;
-	netdev->watchdog_timeo = 5 * HZ;
+	/* The service looks after queues with frames. This is for one that is empty and not woken. */
+	netdev->watchdog_timeo = 30 * HZ;
 	netdev->dev_port = m->port;
 	netdev->netdev_ops = &meridian_netdev_ops;
 	netdev->ethtool_ops = meridian_has_pause(m) ? &meridian_pause_ethtool_ops :

@@ -26,6 +26,7 @@ u64 meridian_read_counter(struct meridian *m, u32 offset)
 /* A VF's page has the counters where a function's has them. */
 static_assert(MERIDIAN_VF_COUNTER_RX_DELIVERED == MERIDIAN_FUNCTION_COUNTER_RX_DELIVERED);
 static_assert(MERIDIAN_VF_COUNTER_RX_COPIES == MERIDIAN_FUNCTION_COUNTER_RX_COPIES);
+static_assert(MERIDIAN_VF_COUNTER_TX_BYTES == MERIDIAN_FUNCTION_COUNTER_TX_BYTES);
 static_assert(MERIDIAN_VF_COUNTER_TX_COPIES_TO_PS == MERIDIAN_FUNCTION_COUNTER_TX_COPIES_TO_PS);
 
 /**

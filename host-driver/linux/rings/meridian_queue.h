@@ -174,6 +174,7 @@ struct meridian_rest {
  * @cidx: first descriptor the card has not taken; of NAPI
  * @seen: @cidx as the service has seen it last
  * @looks: of the service in a row that have found frames and no progress
+ * @sent: bytes that the function had sent at the first of them
  * @done: counted by NAPI
  */
 struct meridian_tx {
@@ -185,6 +186,7 @@ struct meridian_tx {
 	u32 index;
 	u32 seen;
 	u32 looks;
+	u64 sent;
 	u32 pidx ____cacheline_aligned_in_smp;
 	struct meridian_tx_stats stats;
 	struct meridian_rest rest;

@@ -16,12 +16,15 @@
 /* A stopped queue goes on when it has this part of its descriptors free again. */
 #define WAKE_PART	4
 /*
- * Looks of the service without progress until it tells of a queue: five seconds if the card sends
- * nothing of the function, else twenty. The card tells of a queue's frames when all are taken, or
- * 32, so a slow one goes on unseen.
+ * Looks of the service without progress until it tells of a queue. The card tells of a queue's
+ * frames when all are taken, or 32, so a slow one goes on unseen. Five seconds are enough if the
+ * card sends nothing of the function meanwhile, and twenty if it has sent 32 of the longest frames
+ * of each queue. Five minutes are enough in any case.
  */
 #define STILL_LOOKS	20
 #define SLOW_LOOKS	80
+#define LOST_LOOKS	1200
+#define STATUS_FRAMES	32
 
 /**
  * meridian_tx_room() - how many frames may still be put into the ring
@@ -105,6 +108,14 @@ bool meridian_tx_is_still(const struct meridian_tx *tx)
 	return cidx == tx->seen && cidx != READ_ONCE(tx->pidx);
 }
 
+/* What the function sends until a queue with its share has sent what it is told of at once. */
+static u64 share_of_all(const struct meridian *m)
+{
+	bool cuts = m->netdev->features & (NETIF_F_ALL_TSO | NETIF_F_GSO_UDP_L4);
+
+	return (u64)m->channels * STATUS_FRAMES * (cuts ? MERIDIAN_TX_LONGEST : m->netdev->mtu);
+}
+
 /**
  * meridian_look_after_tx() - tell of a queue whose frames do not get done
  * @tx: a queue of a function with a link; under RTNL, in equal intervals
@@ -115,13 +126,17 @@ bool meridian_tx_is_still(const struct meridian_tx *tx)
  */
 void meridian_look_after_tx(struct meridian_tx *tx, u32 idle_looks)
 {
+	u64 sent = tx->m->bytes_seen;
 	u32 looks = 0;
 
 	if (meridian_tx_is_still(tx))
 		looks = READ_ONCE(tx->looks) + 1;
 	tx->seen = READ_ONCE(tx->cidx);
 	WRITE_ONCE(tx->looks, looks);
-	if (looks >= SLOW_LOOKS || min(looks, idle_looks) >= STILL_LOOKS)
+	if (looks == 1)
+		tx->sent = sent;
+	if (min(looks, idle_looks) >= STILL_LOOKS || looks >= LOST_LOOKS ||
+	    (looks >= SLOW_LOOKS && sent - tx->sent >= share_of_all(tx->m)))
 		report_still(tx);
 }
 

@@ -31,6 +31,30 @@ def stop_and_see(guest: Guest) -> None:
     guest.run("dmesg -C")  # with it goes the watchdog's own warning, which was wanted
 
 
+def told_after(guest: Guest, queues: int) -> float:
+    """Seconds of the machine until the driver tells of queues that are stopped while both processors send."""
+    guest.run("for cpu in 0 1; do taskset -c $cpu ping -i 0.1 -s 1400 10.44.0.1 >/dev/null 2>&1 & done")
+    stop_transmit(guest, queues)
+    guest.run("echo they are stopped >/dev/kmsg")
+    guest.until("dmesg", "transmit queue [01] stands still", 120)
+    text = guest.run("dmesg; pkill ping")
+    stopped, told = (re.search(rf"\[ *([0-9.]+)\] .*{what}", text) for what in ("they are stopped", "stands still"))
+    assert stopped and told, text
+    guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 30)
+    guest.run("dmesg -C")
+    return float(told[1]) - float(stopped[1])
+
+
+def test_a_queue_is_told_of_sooner_if_the_function_sends_nothing() -> None:
+    """After 5 s, and else after 20 s if the others have sent enough meanwhile, which is little without segments."""
+    with linked(tools.SUITES[0], hardware=Hardware(kernel="iomem=relaxed")) as link:
+        guest = link.guest
+        guest.ping()
+        assert 4 < told_after(guest, 2) < 18
+        guest.run("ethtool -K eth0 tso off tx-udp-segmentation off")
+        assert 18 < told_after(guest, 1) < 60
+
+
 # Every twentieth frame finds the ring full, which has room again at the next look: XDP and AF_XDP use rings, too.
 FULL = "if (unlikely(!meridian_tx_room(tx))) {"
 FULL_AT_TIMES = "if (unlikely(!meridian_tx_room(tx) || ({ static int looks; ++looks % 20 == 0; }))) {"

@@ -112,17 +112,44 @@ def seconds_a_frame(link: Link, megabits: int, count: int) -> float:
     return (times[count] - times[first]) / (count - first)
 
 
-def test_a_queue_that_is_slow_is_left_alone(link: Link) -> None:
-    """The card tells of frames when it has taken 32: here in more than the 5 s for which a queue may stand still."""
+def stops(link: Link) -> int:
+    """How often the driver has told of a queue."""
+    return link.guest.log().count("stands still")
+
+
+def slow_rate(link: Link) -> int:
+    """Mb/s of a VF whose one queue sends 32 frames, of which the card tells at once, in some 11 seconds."""
     megabits = 400
     for _ in range(5):
-        before = link.guest.log().count("stands still")
+        before = stops(link)
         seconds = 32 * seconds_a_frame(link, megabits, 100)
         if 7 < seconds < 18:
             break
         megabits = max(1, megabits // 8, min(8 * megabits, round(megabits * seconds / 11)))
     assert 7 < seconds < 18, f"32 frames take {seconds:.1f} s at {megabits} Mb/s: the machine's speed varies too much"
-    assert link.guest.log().count("stands still") == before
+    assert stops(link) == before
+    return megabits
+
+
+def test_a_queue_that_is_slow_is_left_alone(link: Link) -> None:
+    """The card is silent about it for more than the 5 s for which a queue may stand still."""
+    slow_rate(link)
+
+
+@pytest.mark.long
+def test_queues_that_share_a_slow_rate_are_left_alone(link: Link) -> None:
+    """The card is silent about each for more than 20 s."""
+    guest, peer, sender = link.guest, link.peer, own(link.guest, 0)
+    before, megabits = stops(link), slow_rate(link)
+    guest.run(f"ip link set eth0 vf 0 max_tx_rate {megabits}")
+    start, count = len(peer.other), 200
+    guest.run(inside(0, f"/run/twin/net_load send eth1 {NOBODY.hex(':')} 1500 {count} 2 >/dev/null 2>&1 &"))
+    deadline = guest.deadline(300)
+    while sum(frame[:6] == NOBODY and frame[6:12] == sender for frame in peer.other[start:]) < count:
+        assert time.monotonic() < deadline, f"{count} frames did not come"
+        time.sleep(0.2)
+    guest.run("ip link set eth0 vf 0 max_tx_rate 0")
+    assert stops(link) == before
 
 
 def test_a_minimum_holds_against_the_pf(link: Link) -> None:
