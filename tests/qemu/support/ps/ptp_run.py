@@ -21,6 +21,7 @@ SYNC_LOG = -3  # log2 of the seconds between Sync messages, and between requests
 CALM = 16  # samples of a clock that is nearly settled
 # The integral part of ptp4l's servo takes ten samples for two thirds of its way: so many are four times as long.
 SETTLED = 40
+MOST = 600  # samples until a clock is calm, of which a start from afar takes a hundred
 CYCLE_NS = 4  # of the clock that drives the pulse per second
 CLOCK = "/sys/class/ptp/ptp0"
 # The machine's own clock is the host's and jitters against twin time, so ptp4l is not to compare the two. It counts the
@@ -182,18 +183,31 @@ class Running:
             time.sleep(0.5)
         return samples
 
+    def samples_until(self, done: Callable[[Samples], bool], what: str, most: int, seconds: float) -> Samples:
+        """Of at most so many new samples, each of which may take so many seconds: the card's time is no measure of them."""
+        begun = seen = len(self.samples().offsets)
+        deadline = deadline_in(seconds)
+        while not done(samples := self.samples()):
+            count = len(samples.offsets)
+            assert count <= begun + most, f"no {what} in {most} samples: {samples.text[-2000:]}"
+            if count > seen:
+                seen, deadline = count, deadline_in(seconds)
+            assert time.monotonic() < deadline, f"no sample in {seconds} s: {samples.text[-2000:]}"
+            time.sleep(0.5)
+        return samples
+
     def settle(self, seconds: float = 90, calm_ones: int = CALM) -> int:
-        """How many samples there are when the clock is calm, which some of them come before."""
+        """How many samples there are when the clock is calm, which some of them come before; seconds: for each."""
         had = len(self.samples().offsets)
-        calm = self.reach(
-            lambda it: len(it.offsets) >= had + calm_ones and it.last(calm_ones).is_calm(), "calm", seconds
+        calm = self.samples_until(
+            lambda it: len(it.offsets) >= had + calm_ones and it.last(calm_ones).is_calm(), "calm", MOST, seconds
         )
         return len(calm.offsets)
 
     def next(self, count: int, seconds: float) -> Samples:
-        """So many from now on."""
+        """So many from now on; seconds: for each."""
         had = len(self.samples().offsets)
-        found = self.reach(lambda it: len(it.offsets) >= had + count, f"{count} samples", seconds)
+        found = self.samples_until(lambda it: len(it.offsets) >= had + count, f"{count} samples", count + 50, seconds)
         return found.first(had + count).last(count)
 
     def says(self, words: str, seconds: float = 60) -> Samples:
