@@ -13,6 +13,7 @@ from meridian_twin import Link
 from meridian_twin.protocol import Role
 from testpmd import Testpmd
 
+pytestmark = pytest.mark.seconds(90)
 __all__ = ["library", "testpmd"]  # fixtures
 LOW, HIGH = 0x102010, 0x102014  # of PF 0 on port 0, in BAR2
 PORT_STRIDE, PF_STRIDE = 0x1000, 8

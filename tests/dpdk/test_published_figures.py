@@ -17,6 +17,7 @@ from meridian_twin import CardProcess
 from meridian_twin.patience import deadline_in
 from testpmd import Testpmd
 
+pytestmark = pytest.mark.seconds(17)
 __all__ = ["library", "testpmd"]  # fixtures
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 GUIDE = (DOCS / "dpdk.md").read_text()

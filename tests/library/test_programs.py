@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from library_fixtures import EXAMPLE, Program, built, program
 
+pytestmark = pytest.mark.seconds(10)
 __all__ = ["built", "program"]  # fixtures
 
 PROGRAMS = ("throughput", "latency", "random_access")

@@ -12,6 +12,7 @@ from test_random import DEFAULT, load, ready, world
 from traffic import PLENTY, World, unicast
 from wide import WIDE
 
+pytestmark = pytest.mark.seconds(14)
 VF = 4
 
 

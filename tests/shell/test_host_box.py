@@ -27,6 +27,7 @@ from test_isolation import (
     of_ps,
 )
 
+pytestmark = pytest.mark.seconds(18)
 EXAMPLE = BOXES / "queue_steer.v"
 HOLDING = Path(__file__).with_name("holding_host_box.sv")
 PLACE = 4  # of the pages

@@ -12,6 +12,7 @@ from conftest import Start
 from traffic import World
 from wide import WIDE
 
+pytestmark = pytest.mark.seconds(10)
 DEFAULT: tuple[str, ...] = ()
 
 

@@ -16,6 +16,7 @@ from test_frames import connect, on_wire
 from test_ps import ARM, receive
 from wild_owner import WildOwner
 
+pytestmark = pytest.mark.seconds(60)
 __all__ = ["connect"]
 
 

@@ -13,6 +13,7 @@ from test_twin_attach import MAC
 from test_twin_pf import pf_of
 from testpmd import Testpmd
 
+pytestmark = pytest.mark.seconds(97)
 __all__ = ["built", "library", "program", "testpmd"]  # fixtures
 
 Start = Callable[..., Testpmd]

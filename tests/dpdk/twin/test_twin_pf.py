@@ -25,6 +25,7 @@ from test_twin_attach import MAC, MINE, PEER, from_wire, udp
 from test_twin_vf import FIRST, frames_for, has_capabilities, started
 from testpmd import Testpmd, TestpmdError
 
+pytestmark = pytest.mark.seconds(11)
 __all__ = ["library", "testpmd"]  # fixtures
 Start = Callable[..., Testpmd]
 SERVING = f"mac={MAC},vfs=4,vf_mac=02:aa:bb:cc:dd:04"  # address_of() each

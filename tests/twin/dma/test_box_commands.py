@@ -14,6 +14,7 @@ from meridian_twin import Host
 from meridian_twin.contexts import Select
 from test_frames import MINE, PEER, connect, frame, on_wire
 
+pytestmark = pytest.mark.seconds(11)
 __all__ = ["connect"]
 EXAMPLE = Path(__file__).parents[3] / "examples/boxes/host_memory.sv"
 VF, VF_BASE = 4, 64

@@ -12,6 +12,7 @@ from meridian_twin import Host
 from meridian_twin.contexts import Select
 from test_frames import MINE, PEER, connect, frame, on_wire
 
+pytestmark = pytest.mark.seconds(20)
 __all__ = ["connect"]
 CARD_BYTES = 256 << 10
 VF = 4

@@ -12,6 +12,7 @@ from meridian_twin.contexts import Select
 from senders import PACED, PLAIN, World
 from zcu106 import ZCU106
 
+pytestmark = pytest.mark.seconds(35)
 FIRST = 4
 MS = 10**9
 

@@ -10,6 +10,7 @@ import pytest
 from meridian_twin import Link, LinkError
 from meridian_twin.protocol import Role
 
+pytestmark = pytest.mark.seconds(17)
 PF, VF = 1, 6
 ONLY_ITS_OWN = "the client plays one function alone, and asks for that and for VFs of it"
 

@@ -18,6 +18,7 @@ from meridian_twin.vf import Vf
 from test_frames import connect, on_wire
 from wide import WIDE
 
+pytestmark = pytest.mark.seconds(34)
 __all__ = ["connect"]
 PARENTS = {4: 0, 5: 0, 6: 1, 7: 1}
 VECTOR = 3

@@ -14,6 +14,7 @@ from meridian_golden.limit import UNIT, is_ptp
 from meridian_twin import CardProcess, Host, Ps, QueueSetting
 from wide import WIDE
 
+pytestmark = pytest.mark.seconds(120)
 ARM, MINE = bytes.fromhex("02000000010f"), bytes.fromhex("02000000aa01")
 AROUND = 20  # bytes of the wire around a frame with its FCS
 SMALLEST, TRAIN = 64, 1000
