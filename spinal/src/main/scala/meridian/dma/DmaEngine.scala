@@ -53,7 +53,8 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   encoder.io.header << decoder.io.header
   bar.io.access << decoder.io.access
   val order = new PostedOrder
-  order.io.value << bar.io.value
+  // The registers do not see the order's ready, which would be a long path.
+  order.io.value << bar.io.value.halfPipe()
   encoder.io.value << order.io.ordered
   io.pcie.cc(encoder.io.cc)
   val bridge = new BarBridge
@@ -137,22 +138,21 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
     slots.io.port <> h2c.io.slots
     slots.io.sent <> h2c.io.sent
   }
-  val isH2c = rung.kind === Doorbell.h2cPidx
   // A ring of a direction is the streams' or the memory's.
   private val ofH2c = (h2c.io.hold, h2c.io.change, h2c.io.doorbell)
   private val ofC2h = (c2h.io.hold, c2h.io.change, c2h.io.doorbell)
   private val doorbellH2c = RingRoute(p, 0, commands.io.hold, commands.io.change, ofH2c, commands, memory)
   private val doorbellC2h = RingRoute(p, 1, commands.io.holdC2h, commands.io.changeC2h, ofC2h, commands, memory)
-  doorbellH2c.valid := rung.valid && isH2c
+  doorbellH2c.valid := doorbells.io.rings(Doorbell.h2cPidx)
   doorbellH2c.payload.queue := rung.payload.queue
   doorbellH2c.pidx := rung.value(15 downto 0).asUInt
   doorbellH2c.arm := rung.value(16)
-  doorbellC2h.valid := rung.valid && rung.kind === Doorbell.c2hPidx
+  doorbellC2h.valid := doorbells.io.rings(Doorbell.c2hPidx)
   doorbellC2h.payload := doorbellH2c.payload
-  c2h.io.bell.valid := rung.valid && rung.kind === Doorbell.completionCidx
+  c2h.io.bell.valid := doorbells.io.rings(Doorbell.completionCidx)
   c2h.io.bell.payload.queue := rung.payload.queue
   c2h.io.bell.value := rung.value
-  interrupts.io.bell.valid := rung.valid && rung.kind === Doorbell.ringCidx
+  interrupts.io.bell.valid := doorbells.io.rings(Doorbell.ringCidx)
   interrupts.io.bell.function := rung.function
   interrupts.io.bell.index := rung.value(23 downto 16).asUInt
   interrupts.io.bell.cidx := rung.value(15 downto 0).asUInt
@@ -292,9 +292,9 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   private val ofShell = Seq(io.qdma.m_axis_h2c.valid, io.qdma.tm_dsc_sts.valid, io.qdma.s_axis_c2h.valid) ++
     Seq(io.qdma.s_axis_c2h_cmpt.valid, io.qdma.dsc_crdt_in.valid)
   private val within =
-    Seq(decoder.io.header.valid, decoder.io.access.valid, order.io.value.valid, bar.io.bar2.access.valid, rung.valid) ++
-      Seq(errors.io.raise.valid, resets.io.held.orR, flr.io.inReset.orR) ++ sources.map(_.valid) ++
-      (if (p.userInterrupts) Seq(io.qdma.usr_irq.in_vld) else Nil)
+    Seq(decoder.io.header.valid, decoder.io.access.valid, bar.io.value.valid, order.io.value.valid) ++
+      Seq(bar.io.bar2.access.valid, rung.valid, errors.io.raise.valid, resets.io.held.orR, flr.io.inReset.orR) ++
+      sources.map(_.valid) ++ (if (p.userInterrupts) Seq(io.qdma.usr_irq.in_vld) else Nil)
   val moving = accesses ++ ofBlock ++ ofShell ++ within
   // Memories are cleared one word of each a cycle: of the registers, of the mailbox, of the MSI-X tables, and of queues.
   private val places = 1 << log2Up(p.functions)

@@ -24,6 +24,7 @@ class DoorbellDecode(p: DmaParam) extends Component {
     val forget = slave(Flow(DmaParam.queueType()))
     val number = out UInt (11 bits) // of the queue as the function has it, a cycle after its access
     val doorbell = master(Stream(Doorbell())) // it is taken back if its function loses the queue, see above
+    val rings = out Bits (4 bits) // doorbell.valid of each kind
     val raise = master(Stream(ErrorEvent()))
     val log = master(Flow(BarAccess()))
   }
@@ -56,11 +57,11 @@ class DoorbellDecode(p: DmaParam) extends Component {
 
   access.ready := False
   io.port.value := RegNext(words(kind).andMask(map.io.known))
-  val rings = RegInit(False)
-  rings := False
-  io.doorbell.valid := rings
+  val rings = False // in the next cycle
+  io.doorbell.valid := RegNext(rings, init = False)
+  io.rings := RegNext(UIntToOh(kind, 4).andMask(rings), init = B(0, 4 bits))
   io.doorbell.function := access.function
-  io.doorbell.payload.queue := RegNext(map.io.queue) // with `rings`
+  io.doorbell.payload.queue := RegNext(map.io.queue) // with valid
   io.doorbell.kind := kind
   io.doorbell.value := access.data
   io.raise.valid := False

@@ -207,11 +207,10 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
     val idle = new State with EntryPoint
     val look, held, count, decide, act, again, settle, send = new State
 
-    private def choose(from: Seq[(SpinalEnumElement[BufferEvent.type], Bool, UInt)]): Unit =
-      for ((what, isThere, of) <- from.reverse) when(isThere) {
-        kind := what
-        choice := of.resized
-      }
+    private def choose(from: Seq[(SpinalEnumElement[BufferEvent.type], Bool, UInt)]): Unit = {
+      for ((what, isThere, _) <- from.reverse) when(isThere)(kind := what)
+      when(from.map(_._2).orR)(choice := FirstOf(from.map { case (_, isThere, of) => isThere -> of }, place bits))
+    }
     private def take(): Unit = {
       event := kind
       queue := choice

@@ -5,7 +5,7 @@ import meridian.dma.DmaParam
 import meridian.dma.completion.CompletionRow.{Bell, Mode}
 import meridian.dma.completion.{CompletionEvent => Event}
 import meridian.dma.context.{ErrorEvent, ErrorTree}
-import meridian.dma.descriptor.{Notices, Owed, RingEpoch}
+import meridian.dma.descriptor.{FirstOf, Notices, Owed, RingEpoch}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._
@@ -173,11 +173,10 @@ class CompletionEngine(p: DmaParam) extends Component {
       (Event.add, io.add.valid && io.hasRoom, io.add.payload.queue),
       (Event.notice, isDue, notices.io.next.payload)
     )
-    private def choose(from: Seq[(SpinalEnumElement[Event.type], Bool, UInt)]): Unit =
-      for ((what, isThere, of) <- from.reverse) when(isThere) {
-        kind := what
-        choice := of.resized
-      }
+    private def choose(from: Seq[(SpinalEnumElement[Event.type], Bool, UInt)]): Unit = {
+      for ((what, isThere, _) <- from.reverse) when(isThere)(kind := what)
+      when(from.map(_._2).orR)(choice := FirstOf(from.map { case (_, isThere, of) => isThere -> of }, place bits))
+    }
     private def take(): Unit = {
       event := kind
       queue := choice

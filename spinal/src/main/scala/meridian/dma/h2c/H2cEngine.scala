@@ -84,7 +84,8 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
   descriptors.io.command << engine.io.read
 
   val unpack = new DescriptorUnpack
-  unpack.io.fetch << engine.io.fetch.queue(2 * descriptorTags)
+  val fetches = engine.io.fetch.queue(2 * descriptorTags)
+  unpack.io.fetch << fetches.halfPipe() // it is taken late in a cycle
   unpack.io.beat << descriptors.io.beat
   val reader = new H2cReader(2 * payloadTags)
   reader.io.piece << unpack.io.piece.halfPipe() // a piece every other cycle
@@ -116,10 +117,9 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
     merge.io.done << reader.io.done
   }
 
-  io.quiet := (if (hasPush) sender.io.quiet
-               else
-                 True) && engine.io.quiet && descriptors.io.quiet && payload.io.quiet && !unpack.io.fetch.valid && reader.io.idle &&
-    !merge.io.dones.valid
+  private val sends = if (hasPush) !sender.io.quiet else False
+  io.quiet := !sends && engine.io.quiet && descriptors.io.quiet && payload.io.quiet && reader.io.idle &&
+    !fetches.valid && !unpack.io.fetch.valid && !merge.io.dones.valid
 
   val status = new StatusPort(p)
   status.io.message << engine.io.message

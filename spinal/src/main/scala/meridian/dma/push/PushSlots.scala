@@ -27,7 +27,8 @@ case class PushSource(p: DmaParam) extends Bundle with IMasterSlave {
   * being sent takes no write. One whose frame waits for credit is its queue's until something is written to it.
   *
   * A chunk is taken in each cycle, and is in its slot 3 cycles later. The offer for `function` and `number` is that of 3
-  * cycles ago. `rung` ends what is in the slot of that function and number, `clear` what is in all.
+  * cycles ago. `rung` ends what is in the slot of that function and number a cycle later, unless the slot is kept in the same
+  * cycle; `clear` ends what is in all.
   */
 class PushSlots(p: DmaParam) extends Component {
   import PushWindow._
@@ -133,9 +134,11 @@ class PushSlots(p: DmaParam) extends Component {
     live(placed.slot) := True
     kept(placed.slot) := False
   }
-  when(io.rung && isOwn) {
-    live(slot) := False
-    kept(slot) := False
+  val ends = RegNext(io.rung && isOwn && !io.port.keep.valid) init False
+  val ended = RegNext(slot)
+  when(ends) {
+    live(ended) := False
+    kept(ended) := False
   }
   when(io.port.keep.valid) {
     live(io.port.keep.slot) := True
