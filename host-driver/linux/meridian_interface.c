@@ -234,7 +234,7 @@ void meridian_init_netdev(struct meridian *m)
 
 	netdev->min_mtu = ETH_MIN_MTU;
 	netdev->max_mtu = m->max_frame - ETH_HLEN - VLAN_HLEN;
-	/* The service looks after queues with frames. This is for one that is empty and not woken. */
+	/* The service looks after queues with frames; this is for an empty one that sleeps. */
 	netdev->watchdog_timeo = 30 * HZ;
 	netdev->dev_port = m->port;
 	netdev->netdev_ops = &meridian_netdev_ops;
