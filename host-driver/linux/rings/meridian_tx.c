@@ -108,7 +108,7 @@ bool meridian_tx_is_still(const struct meridian_tx *tx)
 	return cidx == tx->seen && cidx != READ_ONCE(tx->pidx);
 }
 
-/* What the function sends until a queue with its share has sent what it is told of at once. */
+/* Bytes that the function sends until each queue has sent as many as the card tells of at once. */
 static u64 share_of_all(const struct meridian *m)
 {
 	bool cuts = m->netdev->features & (NETIF_F_ALL_TSO | NETIF_F_GSO_UDP_L4);

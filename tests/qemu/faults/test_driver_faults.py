@@ -33,7 +33,7 @@ def stop_and_see(guest: Guest) -> None:
 
 def told_after(guest: Guest, queues: int) -> float:
     """Seconds of the machine until the driver tells of queues that are stopped while both processors send."""
-    # Else the other queue has nothing to send either when the neighbour is asked for by one that is stopped.
+    # The neighbour is permanent: a stopped queue cannot ask for it, and then neither ping would send anything.
     peer = guest.run("ip -o neigh show 10.44.0.1").split()[4]
     guest.run(f"ip neigh replace 10.44.0.1 lladdr {peer} dev eth0 nud permanent")
     guest.run("for cpu in 0 1; do taskset -c $cpu ping -i 0.1 -s 1400 10.44.0.1 >/dev/null 2>&1 & done")

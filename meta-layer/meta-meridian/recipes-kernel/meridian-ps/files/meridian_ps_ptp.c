@@ -115,7 +115,7 @@ static void adjust(struct meridian_ps *card, s64 delta, u32 fraction)
 	} while (delta);
 }
 
-/* Sets the clock, then adds what had passed since @now when the card did it, cycle and all. */
+/* Sets the clock, then adds the time from @now to the cycle in which the card set it. */
 static void jump(struct meridian_ps *card, const struct timespec64 *now,
 		 const struct timespec64 *time)
 {
