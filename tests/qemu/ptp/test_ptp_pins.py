@@ -101,9 +101,12 @@ def test_ts2phc_follows_a_receiver(tmp_path: Path) -> None:
     """Its pulse is 20 ppm fast, the card's clock 50 slow."""
     source = "pps:offset_ns=123456789,drift_ppb=20000"
     with ps_with([], tmp_path, ["--ext-ts", source, "--ppm", "ps=-50"]) as (_, guest):
-        # It asks the system for the second, which must not turn with the pulse, and its table for the leap seconds.
+        # It asks the system for the second, and its table for the leap seconds. A slow twin's seconds are longer than
+        # the system's, so that the second turns with a pulse in time: it steps then.
         guest.run(f"echo 0 1 >{CLOCK}/extts_enable; until grep . {CLOCK}/fifo; do :; done; date -s @1704067200.1")
-        guest.run("ts2phc -c eth0 -s generic -m -q -l 7 >/tmp/ts2phc 2>&1 & echo $! >/tmp/ts2phc.pid")
+        guest.run(
+            "ts2phc -c eth0 -s generic --step_threshold 0.1 -m -q -l 7 >/tmp/ts2phc 2>&1 & echo $! >/tmp/ts2phc.pid"
+        )
         try:
             deadline = deadline_in(120)
             while True:
