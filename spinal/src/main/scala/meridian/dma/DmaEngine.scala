@@ -22,7 +22,7 @@ import spinal.lib.bus.amba4.axilite._
   * What there is so far (docs/dma.md): accesses of BAR0 and BAR2, contexts, mailbox, errors, function level resets, and
   * the ways from host to card and back, with their interrupts. Clock: the block's user_clk, 250 MHz.
   *
-  * A read of BAR0 is answered 10 to 14 cycles after its request, if the block takes completions at once and has no write to
+  * A read of BAR0 is answered 10 to 15 cycles after its request, if the block takes completions at once and has no write to
   * pass on; one of BAR2 when the shell has answered. One access is under way at a time.
   */
 class DmaEngine(p: DmaParam = DmaParam()) extends Component {
