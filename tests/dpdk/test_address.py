@@ -12,6 +12,7 @@ from dpdk_fixtures import library, testpmd
 from meridian_twin import Link
 from meridian_twin.protocol import Role
 from testpmd import Testpmd
+from two_pfs import OF_TWO_PORTS
 
 pytestmark = pytest.mark.seconds(90)
 __all__ = ["library", "testpmd"]  # fixtures
@@ -22,12 +23,15 @@ CHANCE = "the card has no address for the PF"
 
 
 @pytest.mark.parametrize("ports", [1, 2])
-def test_a_port_has_the_address_that_the_card_keeps(run_card: Any, testpmd: Callable[..., Testpmd], ports: int) -> None:
+def test_a_port_has_the_address_that_the_card_keeps(
+    run_card: Any, testpmd: Callable[..., Testpmd], ports: int, own_dma: bool
+) -> None:
     """One by chance, then that again, then what the PS writes; and one by chance again for a group, which is none.
 
     It is the last port's, which a PF of the same number has.
     """
-    card = run_card(configuration=("--ports", "2") if ports > 1 else ())
+    of_two_ports = OF_TWO_PORTS if own_dma else ("--ports", "2")
+    card = run_card(configuration=of_two_ports if ports > 1 else ())
     function = ports - 1
     asked = function ^ 1
     at = PORT_STRIDE * function + PF_STRIDE * function

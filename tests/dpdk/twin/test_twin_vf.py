@@ -15,11 +15,12 @@ from meridian_twin import Host
 from pf import MeridianPf, address_of, served
 from test_twin_attach import from_wire, udp
 from testpmd import Testpmd, TestpmdError
+from two_pfs import TWO_PFS
 
 __all__ = ["library", "testpmd"]  # fixtures
 FIRST = 4
 #: VF 6 is PF 1's.
-OF_TWO_PFS = ("--dma", "meridian", "--functions", "8", "--vfs", "2,2,0,0")
+OF_TWO_PFS = ("--dma", "meridian", *TWO_PFS)
 PF, VF = 1, 6
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from meridian_twin import Link, LinkError
 from meridian_twin.protocol import Role
+from two_pfs import TWO_PFS
 
 pytestmark = pytest.mark.seconds(17)
 PF, VF = 1, 6
@@ -18,7 +19,7 @@ ONLY_ITS_OWN = "the client plays one function alone, and asks for that and for V
 @pytest.fixture
 def card(run_card: Any, own_dma: bool) -> Any:
     """The DMA engine of our own is made with the VFs of PF 1, which the model of the QDMA IP is told of."""
-    return run_card(configuration=("--functions", "8", "--vfs", "2,2,0,0") if own_dma else ())
+    return run_card(configuration=TWO_PFS if own_dma else ())
 
 
 def test_it_is_what_was_said_last(card: Any) -> None:

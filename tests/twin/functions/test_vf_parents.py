@@ -16,6 +16,7 @@ from meridian_twin.mailbox import Op
 from meridian_twin.pf_service import PfService
 from meridian_twin.vf import Vf
 from test_frames import connect, on_wire
+from two_pfs import OF_TWO_PORTS, TWO_PFS
 from wide import WIDE
 
 pytestmark = pytest.mark.seconds(34)
@@ -30,7 +31,7 @@ def address(function: int) -> bytes:
 
 @pytest.fixture
 def configuration(own_dma: bool) -> tuple[str, ...]:
-    return ("--functions", "8", *(("--vfs", "2,2,0,0") if own_dma else ()))
+    return TWO_PFS if own_dma else ("--functions", "8")
 
 
 def two_pfs(card: Any, connect: Any, **setting: Any) -> list[Host]:
@@ -112,9 +113,9 @@ def test_the_reset_of_a_vf_takes_it_alone(functions: Any) -> None:
     frames_pass(card, pfs, start(pfs, 6), 10)
 
 
-def test_functions_of_two_ports(run_card: Any, connect: Any, configuration: tuple[str, ...], own_dma: bool) -> None:
+def test_functions_of_two_ports(run_card: Any, connect: Any, own_dma: bool) -> None:
     """Two PFs and a VF of each, on both ports."""
-    card = run_card(configuration=("--ports", "2", *configuration) if own_dma else WIDE)
+    card = run_card(configuration=OF_TWO_PORTS if own_dma else WIDE)
     pfs = two_pfs(card, connect, ports=(0, 1))
     everybody = [*pfs, start(pfs, 4), start(pfs, 7)]
     for port, wire in enumerate(card.wires):
