@@ -21,11 +21,12 @@ from meridian_twin import CardProcess
 
 #: Files of the drivers' tests. test_pcie_link.py sees that each pattern finds some.
 TESTS = ("qemu/*/test_driver_*.py", "qemu/*/test_dpdk_*.py", "dpdk/test_*.py")
+FAR, FAR_NS = ("--pcie", "3:8", "--pcie-round-trip"), "5000"
 LINKS = {
     "fast": (),
-    # Of a slot far behind switches: a machine sees round trips of some 20 ms, as the twin is slow. And, for who asks for it, of
-    # one lane whose few reads in flight wait for each other.
-    "far": ("--pcie", "3:8", "--pcie-round-trip", "5000"),
+    # Of a slot far behind switches: a machine sees round trips of some 20 ms, as the twin is slow, and make test-long has
+    # four times that. And, for who asks for it, of one lane whose few reads in flight wait for each other.
+    "far": (*FAR, FAR_NS),
     "narrow": ("--pcie", "2:1", "--pcie-round-trip", "3000", "--pcie-tags", "8"),
 }
 _name, _link = ("", ""), "fast"  # of what runs now, if it has a link of its own: test or file, and a shared fixture
@@ -68,10 +69,12 @@ def _link_of(node: pytest.Item | pytest.Collector, fixture: str = "", parameter:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--pcie-link", choices=list(LINKS), help="of all cards in the drivers' tests (drawn by name)")
+    parser.addoption("--pcie-far", default=FAR_NS, metavar="NS", help=f"round trip of the link far ({FAR_NS})")
     parser.addoption("--pcie-seed", type=int, default=1, metavar="N", help="draws other links (1)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    LINKS["far"] = (*FAR, config.getoption("--pcie-far"))
     CardProcess.__init__ = _start_with_link  # type: ignore[method-assign]
     config.add_cleanup(lambda: setattr(CardProcess, "__init__", _start))
 

@@ -169,7 +169,8 @@ def machines() -> list[Suite]:
 
     def part(name: str, folders: list[str], minutes: int, reports: str, *more: str) -> Suite:
         first, *others = (str(ROOT / "tests" / "qemu" / folder) for folder in folders)
-        return pytest(f"machines: {name}", "qemu", minutes, f"machines-{reports}", [*others, *more], first)
+        more = (*others, *more, "--pcie-far", "20000")
+        return pytest(f"machines: {name}", "qemu", minutes, f"machines-{reports}", more, first)
 
     return [
         *(part(name, folders, minutes, folders[0]) for name, folders, minutes in PARTS),

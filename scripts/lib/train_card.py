@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a card program for half a millisecond of twin time as tests and machines use it: mostly few frames, each way.
+"""Runs a card program for a quarter of a millisecond of twin time as tests and machines use it: few frames, each way.
 
 scripts/build-card has a compiler count meanwhile which code of the shell runs how often. Frames of several lengths go
-from queues of a PF and a VF to the wire, come from it in queues of the host and of the PS, and registers are read.
+from queues of a PF and a VF and from the PS to the wire, and come from it for each of them; counters are read. The
+program fails if frames do not pass in one of these ways.
 """
 
 from __future__ import annotations
@@ -16,49 +17,63 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "twin/client"))
 
 from meridian_twin import CardProcess, Host, Ps, QueueSetting
 
-PERIOD_PS = 2_000_000  # from frame to frame
-FRAMES = 120
+PERIOD_PS = 2_000_000
+PERIODS = 128  # a sender has a frame in every eighth
 SIZES = (60, 98, 1514, 342, 9000)
 OPTIONS = ("--time", "lockstep", "--seed", "1", "--pcie-round-trip", "800")
-TRAFFIC = "0=traffic:size=64/1518,rate=250kpps,dmac=02:00:00:00:00:01,dmacs=3"
+TRAFFIC = "0=traffic:size=64/1518,rate=250kpps,flows=5,dmac=02:00:00:00:00:01,dmacs=5"  # each of those below, and others
 SETTING = QueueSetting(paced=True, transmit_offload=True)
-VF = 4
-PS = 1  # of the addresses
+QUEUES = 2
+PF, PS, VF = 0, 1, 4
 
 
-def address(function: int) -> bytes:
-    return bytes([2, 0, 0, 0, 0, 1 + function])
+def address(number: int) -> bytes:
+    return bytes([2, 0, 0, 0, 0, 1 + number])
 
 
-def exchange(host: Host, ps: Ps, functions: dict[int, int]) -> None:
-    """functions: those that send, and how many queues each has."""
-    for number in range(FRAMES):
-        for function, queues in functions.items():
-            if number % 8 == 0:
-                data = (address(9) + address(function) + b"\x88\xb5").ljust(SIZES[number // 8 % len(SIZES)], b"\x5a")
-                host.functions[function].send(data, number // 8 % queues)
-            host.functions[function].take()
+def frame(sender: int, size: int) -> bytes:
+    return (address(9) + address(sender) + b"\x88\xb5").ljust(size, b"\x5a")
+
+
+def exchange(host: Host, ps: Ps) -> dict[str, int]:
+    """How many frames have passed in each way."""
+    came = dict.fromkeys((PF, VF, PS), 0)
+    for period in range(PERIODS):
+        turn, is_sending = period // 8, period % 8 == 0
+        for function in (PF, VF):
+            if is_sending:
+                host.functions[function].send(frame(function, SIZES[turn % len(SIZES)]), turn % QUEUES)
+            came[function] += len(host.functions[function].take())
+        if is_sending:
+            ps.send(frame(PS, 60))
         host.link.advance(PERIOD_PS)
-        if number % 16 == 0:
-            host.card.counters("FUNCTION", VF)
-            ps.send(address(9) + address(PS) + b"\x88\xf7".ljust(60, b"\0"))
-        ps.ports[0].poll()
+        came[PS] += len(ps.ports[0].poll())
+    sent = {function: host.card.counters("FUNCTION", function)["tx_sent"] for function in (PF, VF)}
+    sent[PS] = host.card.counters("PORT_COUNTERS")["tx_frames"] - sum(sent.values())
+    names = {PF: "the PF", VF: "the VF", PS: "the PS"}
+    return {f"{way} {names[who]}": n for way, of in (("to", came), ("from", sent)) for who, n in of.items()}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=Path, help="meridian_card of the folder that scripts/build-card prints")
-    with CardProcess(parser.parse_args().program, *OPTIONS, "--wire", TRAFFIC) as card:
-        with Host.connect(card.socket, lockstep=True) as host, Ps.connect(card.socket) as ps:
-            ps.start(0, address(PS))
-            host.bring_up(2, setting=SETTING)
-            host.bring_up_vf(VF, 2, 64, SETTING)
-            for function in (0, VF):
-                host.add_mac(address(function), function)
-            host.settle()
-            exchange(host, ps, {0: 2, VF: 2})
-            ps.phc.time_ns()
-    return 0
+    with (
+        CardProcess(parser.parse_args().program, *OPTIONS, "--wire", TRAFFIC) as card,
+        Host.connect(card.socket, lockstep=True) as host,
+        Ps.connect(card.socket) as ps,
+    ):
+        host.bring_up(QUEUES, setting=SETTING)
+        host.bring_up_vf(VF, QUEUES, 64, SETTING)
+        for function in (PF, VF):
+            host.add_mac(address(function), function)
+        host.settle()
+        ps.start(0, address(PS))
+        frames = exchange(host, ps)
+    print(", ".join(f"{number} frames {way}" for way, number in frames.items()))
+    missing = [way for way, number in frames.items() if number <= 0]
+    if missing:
+        print(f"error: no frame passes {', '.join(missing)}", file=sys.stderr)
+    return 1 if missing else 0
 
 
 if __name__ == "__main__":

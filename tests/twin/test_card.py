@@ -8,6 +8,7 @@ import itertools
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +142,9 @@ def test_command_line(run_card: Any) -> None:
     finally:
         listening.kill()
         listening.wait(timeout=stretched(10))
+
+
+def test_the_usual_card_is_compiled_for_what_runs_often(programs: Callable[..., Path], own_dma: bool) -> None:
+    if not own_dma:
+        pytest.skip("cards with the QDMA IP's model are compiled once")
+    assert "-fprofile-instr-use=" in (programs() / "build.ninja").read_text()

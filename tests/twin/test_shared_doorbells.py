@@ -105,14 +105,18 @@ def test_an_idle_card_sleeps(run_card: Callable[..., Any], tmp_path: Path) -> No
     with Control(tmp_path / "control") as control, joined(card, True, True) as host:
         host.bring_up(queues=1)
         exchange(host, card.wires[0], 2)
-        before, used, began = simulated_steps(control), cpu_seconds(card.pid), time.monotonic()
-        time.sleep(2)
-        used, end = cpu_seconds(card.pid) - used, time.monotonic()
+        before, began = simulated_steps(control), time.monotonic()
+        # A wake costs more while others use the processor, which they do not in each of the seconds.
+        assert min(share_of_processor(card.pid, 1) for _ in range(4)) < 0.2
         # An edge of a clock is a step, and there are 1.3 billion a second; each of the wakes takes some hundred.
-        assert simulated_steps(control) - before < 20_000 * (end - began)
-        # Nor does it poll all the time; what a wake costs is the computer's affair.
-        assert used < 0.5 * (end - began)
+        assert simulated_steps(control) - before < 20_000 * (time.monotonic() - began)
         exchange(host, card.wires[0], 2)
+
+
+def share_of_processor(pid: int, seconds: float) -> float:
+    used, began = cpu_seconds(pid), time.monotonic()
+    time.sleep(seconds)
+    return (cpu_seconds(pid) - used) / (time.monotonic() - began)
 
 
 def simulated_steps(control: Control) -> int:

@@ -76,7 +76,7 @@ def segmented(sender: Sender) -> int:
 
 def wait_for(sender: Sender, start: int, count: int) -> list[bytes]:
     """So many frames to the one who does not answer, or what has come in a while."""
-    deadline = sender.guest.deadline(30)
+    deadline = sender.guest.deadline(10)
     while True:
         frames = [frame for frame in sender.link.peer.other[start:] if frame[:6].hex(":") == NOBODY]
         if len(frames) >= count or time.monotonic() > deadline:

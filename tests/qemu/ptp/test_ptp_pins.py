@@ -114,8 +114,8 @@ def test_ts2phc_follows_a_receiver(tmp_path: Path) -> None:
     """Its pulse is 20 ppm fast, the card's clock 50 slow."""
     source = "pps:offset_ns=123456789,drift_ppb=20000"
     with ps_with([], tmp_path, ["--ext-ts", source, "--ppm", "ps=-50"]) as (_, guest):
-        # It asks the system for the second, and its table for the leap seconds. A slow twin's seconds are longer than
-        # the system's, so that the second turns with a pulse in time: it steps then.
+        # It asks the system for the second, and its table for the leap seconds. If it is late by half a second, as it may be
+        # when it starts on a busy computer, it takes the next; with a threshold it steps back from that.
         guest.run(f"echo 0 1 >{CLOCK}/extts_enable; until grep . {CLOCK}/fifo; do :; done; date -s @1704067200.1")
         guest.run(
             "ts2phc -c eth0 -s generic --step_threshold 0.1 -m -q -l 7 >/tmp/ts2phc 2>&1 & echo $! >/tmp/ts2phc.pid"

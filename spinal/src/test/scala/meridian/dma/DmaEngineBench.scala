@@ -112,6 +112,17 @@ abstract class DmaEngineBench extends AnyFunSuite {
     doorbells.kind.simPublic()
     bench
   }
+
+  /** A context command writes the queues of a function to its map. */
+  def giveQueues(host: PcieHost, function: Int, first: Int, count: Int): Unit = {
+    for ((value, i) <- Seq[Long](first, count, 0, 0, 0, 0, 0, 0).zipWithIndex) {
+      host.write(0, 0x804 + 4 * i, value)
+      host.write(0, 0x824 + 4 * i, 0xffffffffL)
+    }
+    host.write(0, 0x844, function << 7 | 1 << 5 | 0xc << 1)
+    host.read(0, 0x844)
+  }
+
   def run(name: String)(body: (Bench, PcieHost, ClockDomain) => Unit): Unit = compiled.doSim(name, 7) { dut =>
     val cd = clocked(dut)
     dut.functionStatus #= 0x4444

@@ -266,11 +266,7 @@ class DmaEngineTest extends DmaEngineBench with DmaEngineRaces {
         val d = dut.doorbell
         if (d.valid.toBoolean) rung = rung :+ ((d.function.toInt, d.queue.toInt, d.kind.toInt, d.value.toLong))
       }
-      for ((value, i) <- Seq(6L, 2L, 0L, 0L, 0L, 0L, 0L, 0L).zipWithIndex) {
-        host.write(0, 0x804 + 4 * i, value)
-        host.write(0, 0x824 + 4 * i, 0xffffffffL)
-      }
-      host.write(0, 0x844, vf << 7 | 1 << 5 | 0xc << 1)
+      giveQueues(host, vf, 6, 2)
       for (queue <- 0 until 3) host.write(vf, 0x3000 + 16 * queue + 4 * (queue + 1), 100 + queue)
       assert(host.read(0, 0x264) == 1 << 5 && host.read(0, 0x26c) == (vf << 17 | 0x302c))
       cd.waitSampling(20)
