@@ -67,7 +67,11 @@ def ends() -> Iterator[tuple[Sender, Sender]]:
         yield both
 
 
-@pytest.fixture(params=TUNNELS)
+#: One of each kind, and with what most of them have: checksums, a key, IPv6 outside.
+QUICK = ("VXLAN with checksums", "GENEVE", "GRE with a key", "IP in IPv6")
+
+
+@pytest.fixture(params=[pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in TUNNELS])
 def tunnel(request: pytest.FixtureRequest, ends: tuple[Sender, Sender]) -> Iterator[Tunnel]:
     it = TUNNELS[request.param]
     for end, (here, there), inner in zip(ends, itertools.permutations(OUTER), INNER, strict=True):

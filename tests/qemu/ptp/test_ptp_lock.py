@@ -46,7 +46,15 @@ def ps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Twin, Guest]]
         yield it
 
 
-@pytest.mark.parametrize("grandmaster", GRANDMASTERS, ids=lambda it: it.name.replace(" ", "-"))
+#: Both ways of telling a time and of measuring a delay, each transport.
+QUICK = ("two-step E2E IPv6 in two VLANs", "two-step P2P Ethernet", "one-step E2E UDP")
+
+
+@pytest.mark.parametrize(
+    "grandmaster",
+    [pytest.param(it, marks=() if it.name in QUICK else pytest.mark.long) for it in GRANDMASTERS],
+    ids=lambda it: it.name.replace(" ", "-"),
+)
 def test_ptp4l_locks(ps: tuple[Twin, Guest], grandmaster: Grandmaster) -> None:
     twin, guest = ps
     before = len(pulses(twin.folder))
