@@ -10,11 +10,11 @@
 #include <ethdev_driver.h>
 
 #include "include/meridian_regs.h"
-#include "qdma/meridian_mailbox.h"
+#include "qdma/mailbox/meridian_mailbox.h"
 #include "qdma/qdma_queue.h"
 #include "qdma/qdma_reset.h"
-#include "qdma/qdma_service.h"
-#include "qdma/qdma_shares.h"
+#include "qdma/service/qdma_service.h"
+#include "qdma/service/qdma_shares.h"
 #include "meridian_bus.h"
 #include "meridian_compat.h"
 #include "meridian_log.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "../include/meridian_regs.h"
-#include "../qdma/qdma_mailbox.h"
+#include "../qdma/mailbox/qdma_mailbox.h"
 #include "card.h"
 
 /* A message waits as long for its answer as those of the drivers. */

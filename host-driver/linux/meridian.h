@@ -17,13 +17,13 @@
 
 #include "include/meridian_regs.h"
 #include "meridian_told.h"
-#include "qdma/meridian_mailbox.h"
-#include "qdma/qdma_mailbox.h"
+#include "qdma/mailbox/meridian_mailbox.h"
+#include "qdma/mailbox/qdma_mailbox.h"
 #include "qdma/qdma_queue.h"
 #include "qdma/qdma_ring.h"
 #include "qdma/qdma_reset.h"
-#include "qdma/qdma_service.h"
-#include "qdma/qdma_shares.h"
+#include "qdma/service/qdma_service.h"
+#include "qdma/service/qdma_shares.h"
 
 #define MERIDIAN_NAME		"meridian"
 #define MERIDIAN_VERSION	"0.1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PF in Python that also knows the first version of Meridian's own messages (host-driver/qdma/meridian_mailbox.h)."""
+"""A PF in Python that also knows the first version of Meridian's own messages (host-driver/qdma/mailbox/meridian_mailbox.h)."""
 
 from __future__ import annotations
 

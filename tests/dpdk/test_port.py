@@ -12,7 +12,7 @@ import pytest
 from programs import ROOT, sanitized
 
 SECONDS = 120
-FOLDER = ROOT / "host-driver" / "dpdk" / "test"
+FOLDER = ROOT / "host-driver" / "dpdk" / "test" / "cases"
 CASES = [
     case
     for file in sorted(FOLDER.glob("*_cases.c"))

@@ -10,6 +10,7 @@ from library_fixtures import LIBRARY
 
 HERE = Path(__file__).parent
 QDMA = LIBRARY.parent / "qdma"
+SHARED = ("qdma_context", "qdma_device", "qdma_queue", "mailbox/qdma_mailbox", "mailbox/qdma_message")
 KERNEL = (
     "access",
     "close",
@@ -26,7 +27,7 @@ KERNEL = (
 
 
 def test_cases_pass_with_sanitizers(tmp_path: Path) -> None:
-    shared = [QDMA / f"qdma_{name}.c" for name in ("context", "device", "mailbox", "message", "queue")]
+    shared = [QDMA / f"{name}.c" for name in SHARED]
     sources = [*HERE.glob("*.c"), *LIBRARY.glob("*.c"), *shared]
     program = tmp_path / "cases"
     command = ["cc", "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]

@@ -6,7 +6,7 @@
 #include <linux/if_link.h>
 #include <linux/netdevice.h>
 
-#include "qdma/qdma_service.h"
+#include "qdma/service/qdma_service.h"
 #include "meridian_vf.h"
 
 struct meridian;

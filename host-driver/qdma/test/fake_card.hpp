@@ -15,7 +15,7 @@ extern "C" {
 #include "../qdma_context.h"
 #include "../qdma_device.h"
 #include "../qdma_interrupt.h"
-#include "../qdma_mailbox.h"
+#include "../mailbox/qdma_mailbox.h"
 #include "../qdma_queue.h"
 #include "../qdma_ring.h"
 }

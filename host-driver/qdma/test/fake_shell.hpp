@@ -13,9 +13,9 @@
 
 extern "C" {
 #include "../../include/meridian_regs.h"
-#include "../meridian_mailbox.h"
-#include "../qdma_service.h"
-#include "../qdma_shares.h"
+#include "../mailbox/meridian_mailbox.h"
+#include "../service/qdma_service.h"
+#include "../service/qdma_shares.h"
 }
 
 using Address = std::array<std::uint8_t, QDMA_ADDRESS_BYTES>;

@@ -9,8 +9,8 @@
 #include <vector>
 
 extern "C" {
-#include "../qdma_service.h"
-#include "../qdma_shares.h"
+#include "../service/qdma_service.h"
+#include "../service/qdma_shares.h"
 }
 
 namespace {

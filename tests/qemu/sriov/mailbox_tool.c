@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "qdma_mailbox.h"
+#include "mailbox/qdma_mailbox.h"
 
 #define BAR_BYTES (32 << 10)
 #define POLLS 20000

@@ -36,7 +36,7 @@ FORGET = (
 )
 BE_MUTE = (r"if \(op == QDMA_OP_VF_BYE\)", "if (op == QDMA_OP_VF_BYE || mute == op || mute == ALL)")
 DEFINE_ALL = (r"(#define AHEAD\b.*\n)", r"\g<1>#define ALL 0xff\n")
-FILE = "qdma/qdma_service.c"
+FILE = "qdma/service/qdma_service.c"
 PARAMETERS = "/sys/module/meridian/parameters"
 ADDRESS, TX_OFFLOAD, ALL = 0x41, 0x45, 0xFF
 SILENT = "the PF does not answer"

@@ -16,7 +16,7 @@ HELLO, FMAP, QUEUES = "01", "02", "04@8=ffffffff@12=02000000"
 def build_mailbox_tool(folder: Path) -> Path:
     """The program, static, in that folder; it is for the machine as `mailbox_tool`."""
     program, library = folder / "mailbox_tool", tools.ROOT / "host-driver" / "qdma"
-    sources = [Path(__file__).with_name("mailbox_tool.c"), *sorted(library.glob("*.c"))]
+    sources = [Path(__file__).with_name("mailbox_tool.c"), *sorted(library.rglob("*.c"))]
     command = ["gcc", "-static", "-Wall", "-Werror", f"-I{library}", "-o", program, *sources]
     subprocess.run(command, check=True, timeout=60)
     return program

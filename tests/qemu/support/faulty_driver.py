@@ -14,7 +14,7 @@ PARAMETERS = "/sys/module/meridian/parameters"
 #: A module's parameters, in front of what a pattern has found.
 BOOL = "static bool {0};\nmodule_param({0}, bool, 0600);\n"
 INCLUDE = "#include <linux/moduleparam.h>\n"
-QUEUE, SERVICE, REQUESTS = "qdma/qdma_queue.c", "qdma/qdma_service.c", "qdma/qdma_requests.c"
+QUEUE, SERVICE, REQUESTS = "qdma/qdma_queue.c", "qdma/service/qdma_service.c", "qdma/service/qdma_requests.c"
 PF, RING = "linux/functions/meridian_pf.c", "linux/rings/meridian_ring.c"
 
 

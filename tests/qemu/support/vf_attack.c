@@ -15,8 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "meridian_mailbox.h"
-#include "qdma_mailbox.h"
+#include "mailbox/meridian_mailbox.h"
+#include "mailbox/qdma_mailbox.h"
 
 #define BAR0_BYTES (32 << 10)
 #define BAR2_BYTES 4096

@@ -23,7 +23,7 @@ DEVLINK = "pci/0000:01:00.0"
 def build_attack(folder: Path) -> Path:
     """The program, static, in that folder."""
     program, library = folder / "vf_attack", tools.ROOT / "host-driver" / "qdma"
-    sources = [Path(__file__).with_name("vf_attack.c"), *sorted(library.glob("*.c"))]
+    sources = [Path(__file__).with_name("vf_attack.c"), *sorted(library.rglob("*.c"))]
     command = ["gcc", "-static", "-O2", "-Wall", "-Werror", f"-I{library}", "-o", program, *sources]
     subprocess.run(command, check=True, timeout=60)
     return program

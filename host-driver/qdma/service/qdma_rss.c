@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 #include "qdma_rss.h"
 
-#include "../include/meridian_regs.h"
-#include "meridian_mailbox.h"
+#include "../../include/meridian_regs.h"
+#include "../mailbox/meridian_mailbox.h"
 
 #define ORDER_SYMMETRIC		MERIDIAN_FUNCTION_HASH_ORDER_SYMMETRIC_MASK
 #define ORDER_LEFT_OUT		MERIDIAN_FUNCTION_HASH_ORDER_LEFT_OUT_MASK

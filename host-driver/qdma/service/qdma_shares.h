@@ -3,7 +3,7 @@
 #ifndef QDMA_SHARES_H
 #define QDMA_SHARES_H
 
-#include "qdma_os.h"
+#include "../qdma_os.h"
 
 #define QDMA_SHARE_FUNCTIONS	256
 #define QDMA_SHARE_WORDS	(QDMA_SHARE_FUNCTIONS / 32)

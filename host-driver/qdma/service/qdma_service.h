@@ -7,7 +7,7 @@
 #ifndef QDMA_SERVICE_H
 #define QDMA_SERVICE_H
 
-#include "qdma_mailbox.h"
+#include "../mailbox/qdma_mailbox.h"
 #include "qdma_rss.h"
 
 #define QDMA_ADDRESS_BYTES	6

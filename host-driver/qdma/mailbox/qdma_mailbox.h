@@ -3,8 +3,8 @@
 #ifndef QDMA_MAILBOX_H
 #define QDMA_MAILBOX_H
 
-#include "qdma_device.h"
-#include "qdma_queue.h"
+#include "../qdma_device.h"
+#include "../qdma_queue.h"
 
 #define QDMA_MESSAGE_BYTES	128
 #define QDMA_RESPONSE		0x80	/* added to the operation that is answered */

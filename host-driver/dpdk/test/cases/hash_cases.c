@@ -5,7 +5,7 @@
 #include <rte_random.h>
 #include <rte_version.h>
 
-#include "qdma/qdma_rss.h"
+#include "qdma/service/qdma_rss.h"
 #include "cases.h"
 #include "port.h"
 

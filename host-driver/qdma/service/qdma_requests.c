@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /* What each message of a VF asks for, whether it may have it, and how it gets it. */
-#include "../include/meridian_regs.h"
-#include "meridian_mailbox.h"
-#include "qdma_context.h"
+#include "../../include/meridian_regs.h"
+#include "../mailbox/meridian_mailbox.h"
+#include "../qdma_context.h"
 #include "qdma_service.h"
 
 #define STATUS_INTERVAL	3	/* as qdma_write_tables() has it */

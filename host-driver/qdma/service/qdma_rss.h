@@ -3,7 +3,7 @@
 #ifndef QDMA_RSS_H
 #define QDMA_RSS_H
 
-#include "qdma_mailbox.h"
+#include "../mailbox/qdma_mailbox.h"
 
 #define QDMA_RSS_WORDS		10
 #define QDMA_RSS_ENTRIES	128

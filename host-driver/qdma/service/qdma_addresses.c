@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /* The addresses that VFs receive: one of its own each, and others beside it. */
-#include "meridian_mailbox.h"
+#include "../mailbox/meridian_mailbox.h"
 #include "qdma_service.h"
 
 static bool is_same(const u8 *one, const u8 *other)
