@@ -101,28 +101,28 @@ registers: setup ## write the C header and the reference of the register map
 	@scripts/sbt "runMain meridian.regs.reference.GenerateRegisters .."
 
 bench-shell: setup ## measure the shell: line rate, latency, priority, PTP error, storm → build/bench/shell.json
-	@scripts/bench-shell
+	@scripts/bench/bench-shell
 
 bench-resources: setup ## estimate LUT, FF, BRAM, URAM and logic depth with Yosys → build/bench/resources.json
-	@scripts/bench-resources
+	@scripts/bench/bench-resources
 
 bench-boards: setup ## estimate with Yosys whether each board's shell fits its device → build/bench/boards.json
-	@scripts/bench-boards
+	@scripts/bench/bench-boards
 
 bench-card: setup ## measure the card process and the throughput of its QDMA model → build/bench/card.json
-	@scripts/bench-card
+	@scripts/bench/bench-card
 
 bench-dma: setup ## measure DMA of the shell's self-test block through the model of the QDMA IP and through our own engine, beside published figures → build/bench/dma.json, dma.html
-	@scripts/bench-dma $(if $(QUICK),--quick) $(if $(FULL),--full) $(if $(OWN),--own)
+	@scripts/bench/bench-dma $(if $(QUICK),--quick) $(if $(FULL),--full) $(if $(OWN),--own)
 
 bench-host: setup ## compare the Linux driver with virtio-net and igb: instructions a packet → build/bench/host.json
-	@scripts/bench-host $(if $(QUICK),--quick)
+	@scripts/bench/bench-host $(if $(QUICK),--quick)
 
 bench-ptp: setup ## measure ptp4l on the card's PS: offset and path delay, idle and under bursts → build/bench/ptp.json, ptp.png
-	@scripts/bench-ptp $(if $(QUICK),--quick)
+	@scripts/bench/bench-ptp $(if $(QUICK),--quick)
 
 bench-pmd: setup ## measure the DPDK driver without a card: cycles and instructions a packet, other drivers for comparison → build/bench/pmd.json
-	@scripts/bench-pmd
+	@scripts/bench/bench-pmd
 
 twin-host: ## boot a Debian host with the card in QEMU and open its console
 	@scripts/setup >&2
@@ -170,16 +170,16 @@ flash: ## SD=/dev/...: write an SD card, IMAGE=file.wic[.gz|.xz|.zst] or what ma
 	@scripts/flash-sd $(if $(YES),--yes) "$(SD)" $(if $(IMAGE),"$(IMAGE)")
 
 deb: ## build Debian packages of the last commit, and check them with lintian → build/deb
-	@scripts/build-deb
+	@scripts/build/build-deb
 
 release: setup ## put source, packages, registers, Verilog, notes and bill of materials of the last commit → build/release
-	@scripts/build-release
+	@scripts/build/build-release
 
 check-vivado: setup ## check the Vivado build without Vivado, for every board and release, with a stand-in for Vivado
-	@scripts/check-vivado
+	@scripts/check/check-vivado
 
 docs: setup ## build all documents as a site and check their links → build/site
-	@scripts/build-docs
+	@scripts/build/build-docs
 
 clean: ## remove build results from the tree (the cache stays)
 	rm -rf build spinal/target spinal/project/target spinal/project/project spinal/simWorkspace spinal/tmp

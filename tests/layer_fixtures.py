@@ -20,7 +20,7 @@ PACKAGED = ("blockdev", "findmnt", "sfdisk", "debugfs", "e2fsck", "ssh-keygen")
 def image_programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
     """busybox as scarthgap configures it, all its programs, and those of other packages; nothing else."""
     built = subprocess.run(
-        [str(ROOT / "scripts/build-busybox")], capture_output=True, text=True, timeout=1200, check=True
+        [str(ROOT / "scripts/build/build-busybox")], capture_output=True, text=True, timeout=1200, check=True
     )
     busybox = Path(built.stdout.strip()) / "busybox"
     folder = tmp_path_factory.mktemp("programs")

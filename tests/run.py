@@ -96,12 +96,12 @@ def suites(long: bool) -> list[Suite]:
         ),
         Suite("driver library", [str(scripts / "test-driver"), *(["--long"] if long else [])], 45, REPORTS / "driver"),
         Suite("DPDK", [str(scripts / "build-dpdk")], 20, early=True),
-        Suite("busybox of the card", [str(scripts / "build-busybox")], 10, early=True),
+        Suite("busybox of the card", [str(scripts / "build/build-busybox")], 10, early=True),
         pytest("DPDK driver", "not qemu" if long else "not long and not qemu", 20, "dpdk", SIDE_BY_SIDE, "tests/dpdk"),
         Suite(
             "Vivado build",
             [
-                str(scripts / "check-vivado"),
+                str(scripts / "check/check-vivado"),
                 f"--junitxml={REPORTS / 'vivado' / 'junit.xml'}",
                 *SIDE_BY_SIDE,
                 *([] if long else ["-m", "not long"]),
@@ -121,10 +121,10 @@ def suites(long: bool) -> list[Suite]:
         Suite("image of a host", [str(scripts / "build-image")], 20, early=True),
         Suite("image of a host with DPDK", [str(scripts / "build-image"), "--suite", "bookworm"], 20, early=True),
         Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30, early=True),
-        Suite("QEMU", [str(scripts / "build-qemu")], 45, early=True),
+        Suite("QEMU", [str(scripts / "build/build-qemu")], 45, early=True),
         # No quick machine starts from these. make demo starts the PS from the SD card.
-        *([Suite("SD card of a PS", [str(scripts / "build-sd")], 30, early=True)] if long else []),
-        *([Suite("boot loaders of a PS", [str(scripts / "build-boot")], 20)] if long else []),
+        *([Suite("SD card of a PS", [str(scripts / "build/build-sd")], 30, early=True)] if long else []),
+        *([Suite("boot loaders of a PS", [str(scripts / "build/build-boot")], 20)] if long else []),
         # What is left out of make test is what is slow, and machines of older suites.
         *([Suite("Linux driver, all kernels", [str(scripts / "check-driver")], 40)] if long else []),
         *([Suite("Linux driver of the PS, all kernels", [str(scripts / "check-driver"), "--ps"], 40)] if long else []),

@@ -8,7 +8,7 @@ linux_scripts() (
   exec 7>"$MERIDIAN_CACHE/checkpatch.lock"
   flock 7
   if [ ! -e "$folder/checkpatch.pl" ] || [ ! -e "$folder/coccinelle/.complete" ]; then
-    source=$("$MERIDIAN_ROOT/scripts/fetch-source" --binary linux-source-6.1) || exit
+    source=$("$MERIDIAN_ROOT/scripts/build/fetch-source" --binary linux-source-6.1) || exit
     tar -C "$MERIDIAN_CACHE/checkpatch" -xf "$source/usr/src/linux-source-6.1.tar.xz" \
       linux-source-6.1/scripts/{spelling.txt,const_structs.checkpatch,checkpatch.pl,coccinelle} || exit
     touch "$folder/coccinelle/.complete"

@@ -248,7 +248,7 @@ def main() -> int:
         command = ["gcc", "-static", "-O2", "-Wall", "-Werror", "-pthread", "-o", str(load), str(SOURCE)]
         subprocess.run(command, check=True, timeout=60)
         program = subprocess.run(
-            [SOURCE.parents[2] / "scripts" / "build-qemu"], stdout=subprocess.PIPE, text=True, check=True
+            [SOURCE.parents[2] / "scripts" / "build" / "build-qemu"], stdout=subprocess.PIPE, text=True, check=True
         ).stdout.splitlines()[-1]
         plugin = Path(program).parents[1] / "lib" / "libcount_instructions.so"
         with Twin(Setting(hardware=hardware(marks, plugin)), folder) as twin:

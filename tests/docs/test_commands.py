@@ -147,7 +147,7 @@ def wrong_path(word: str, folder: Path) -> bool:
 
 def wrong(command: str, folder: Path) -> Iterator[str]:
     """What of a command does not exist."""
-    for script in re.findall(r"(?<![\w/.])scripts/([a-z0-9-]+)", command):
+    for script in re.findall(r"(?<![\w/.])scripts/([a-z0-9/-]+)", command):
         if not (ROOT / "scripts" / script).is_file():
             yield f"there is no scripts/{script}"
             return
@@ -164,7 +164,7 @@ def wrong(command: str, folder: Path) -> Iterator[str]:
             continue
         if words[0] == "make":
             yield from wrong_make(words[1:], folder)
-        elif re.fullmatch(r"scripts/[a-z0-9-]+", words[0]):
+        elif re.fullmatch(r"scripts/[a-z0-9/-]+", words[0]):
             yield from wrong_options(words[0].removeprefix("scripts/"), words[1:])
         elif words[0] == "pytest" and len(words) > 1:
             yield "scripts/pytest sets the paths that tests need"

@@ -19,7 +19,7 @@ def output(*command: str | Path, minutes: int = 10) -> str:
 
 
 def fetched(*words: str) -> str:
-    return output(ROOT / "scripts" / "fetch-source", *words)
+    return output(ROOT / "scripts" / "build" / "fetch-source", *words)
 
 
 def built(folder: Path, *options: str) -> Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/build-image and scripts/build-module make, refuse and remember."""
+"""What scripts/build-image and scripts/build/build-module make, refuse and remember."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def source(tmp_path: Path) -> Path:
 
 def build(source: Path, suite: str, *uses: str) -> subprocess.CompletedProcess[str]:
     options = [word for use in uses for word in ("--use", use)]
-    return script("build-module", "--suite", suite, "--with", str(source.parent), *options, str(source))
+    return script("build/build-module", "--suite", suite, "--with", str(source.parent), *options, str(source))
 
 
 @pytest.mark.parametrize("suite", tools.SUITES)
@@ -88,7 +88,7 @@ def test_only_what_a_module_uses_counts(source: Path) -> None:
         done = build(source, tools.SUITES[0], use)
         assert done.returncode == 2
         assert f"has no folder ./{use}" in done.stderr
-    done = script("build-module", "--use", "shared", str(source))
+    done = script("build/build-module", "--use", "shared", str(source))
     assert done.returncode == 2 and "--use names a folder below that of --with" in done.stderr
 
 
@@ -101,7 +101,7 @@ def test_a_module_that_does_not_compile_says_where(source: Path) -> None:
 
 
 def test_what_is_no_module_is_refused(tmp_path: Path) -> None:
-    done = script("build-module", str(tmp_path))
+    done = script("build/build-module", str(tmp_path))
     assert done.returncode == 2
     assert "has neither Kbuild nor Makefile" in done.stderr
 

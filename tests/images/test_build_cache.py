@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/build-qemu and scripts/build-sd keep in the cache: by what they know it, and who may be using it. Compilers
-and package mirrors are stand-ins here, the scripts are the real ones."""
+"""What build-qemu and build-sd of scripts/build keep in the cache: by what they know it, and who may be using it.
+Compilers and package mirrors are stand-ins here, the scripts are the real ones."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Tree:
 
 @pytest.fixture
 def qemu(tmp_path: Path) -> Tree:
-    tree = Tree(tmp_path, "scripts/build-qemu", "scripts/requirements/qemu.txt", "twin/qemu", "twin/card/include")
+    tree = Tree(tmp_path, "scripts/build/build-qemu", "scripts/requirements/qemu.txt", "twin/qemu", "twin/card/include")
     for patch in (tree.place / "twin/qemu/patches").glob("*.patch"):
         patch.write_text("--- a/word\n+++ b/word\n@@ -1 +1 @@\n-one\n+two\n")
     source = tmp_path / "source"
@@ -93,7 +93,7 @@ def qemu(tmp_path: Path) -> Tree:
     bios = tmp_path / "seabios/usr/share/seabios/bios-256k.bin"
     bios.parent.mkdir(parents=True)
     bios.touch()
-    tree.script("fetch-source", f'[ "$1" = --binary ] && echo {tmp_path}/seabios || echo {source}\n')
+    tree.script("build/fetch-source", f'[ "$1" = --binary ] && echo {tmp_path}/seabios || echo {source}\n')
     for name, text in {"gcc": GCC, "ninja": NINJA, "python3": PYTHON, "make": "", "pkg-config": ""}.items():
         tree.program(tree.programs / name, text)
     return tree
@@ -101,11 +101,11 @@ def qemu(tmp_path: Path) -> Tree:
 
 def test_a_qemu_that_runs_is_in_nobodys_way(qemu: Tree) -> None:
     """Its programs are made once more for the sanitizer while a machine runs."""
-    status, program, errors = qemu.run("build-qemu")
+    status, program, errors = qemu.run("build/build-qemu")
     assert status == 0, errors
     with subprocess.Popen([program, str(SECONDS)]) as machine:
         try:
-            status, sanitized, errors = qemu.run("build-qemu", "--sanitize")
+            status, sanitized, errors = qemu.run("build/build-qemu", "--sanitize")
             assert status == 0 and Path(sanitized).exists(), errors
             assert machine.poll() is None
         finally:
@@ -113,13 +113,13 @@ def test_a_qemu_that_runs_is_in_nobodys_way(qemu: Tree) -> None:
 
 
 def test_who_has_waited_for_a_build_does_not_build_again(qemu: Tree) -> None:
-    with qemu.start("build-qemu") as first:
+    with qemu.start("build/build-qemu") as first:
         ended = False  # looked at before its work, which may be done between two looks
         while not qemu.builds.exists():
             assert not ended, first.communicate()
             ended = first.poll() is not None
             time.sleep(0.02)
-        status, program, errors = qemu.run("build-qemu")
+        status, program, errors = qemu.run("build/build-qemu")
         assert (first.wait(SECONDS), status) == (0, 0), errors
     assert Path(program).exists() and qemu.builds.read_text() == "built\n"
 
@@ -138,17 +138,17 @@ def test_who_has_waited_for_a_build_does_not_build_again(qemu: Tree) -> None:
     ],
 )
 def test_an_sd_card_is_made_anew_when_what_it_is_made_of_changes(tmp_path: Path, file: str) -> None:
-    tree = Tree(tmp_path, "scripts/build-sd", "meta-layer", "twin/images")
+    tree = Tree(tmp_path, "scripts/build/build-sd", "meta-layer", "twin/images")
     image = tmp_path / "image"
     image.mkdir()
     (image / "release").write_text("6.12\n")
-    for name in ("build-image", "build-sd-base", "build-module"):
+    for name in ("build-image", "build/build-sd-base", "build/build-module"):
         tree.script(name, f"echo {image}\n")
     # It ends the build behind the place where the key is known.
-    tree.script("fetch-source", "exit 1\n")
+    tree.script("build/fetch-source", "exit 1\n")
     known = []
     for _ in range(2):
-        assert tree.run("build-sd")[0] != 0
+        assert tree.run("build/build-sd")[0] != 0
         known.append({folder.name for folder in tree.cache.glob("sd-*") if folder.is_dir()})
         with (tree.place / file).open("a") as changed:
             changed.write("\n# another\n")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from meridian_twin.patience import stretched
 ROOT = Path(__file__).resolve().parents[2]
 HELPED = [
     script
-    for script in sorted((ROOT / "scripts").iterdir())
-    if script.is_file() and 'source "$(dirname "$0")/lib/help.sh"' in script.read_text()
+    for script in sorted((ROOT / "scripts").rglob("*"))
+    if script.is_file()
+    and re.search(r'^source "\$\(dirname "\$0"\)/(\.\./)?lib/help\.sh"$', script.read_text(), re.MULTILINE)
 ]
 KEY = "/usr/share/keyrings/debian-archive-keyring.gpg"
 STANZAS = f"""Types: deb
@@ -101,7 +103,7 @@ def test_what_was_asked_before_is_gone(system: System) -> None:
 @pytest.mark.parametrize("script", HELPED, ids=lambda script: script.name)
 def test_help_of_a_script_without_arguments(script: Path) -> None:
     """It prints the comment at the script's beginning, and runs nothing."""
-    usage = f"usage: scripts/{script.name}"
+    usage = f"usage: {script.relative_to(ROOT)}"
     done = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=stretched(30), check=False)
     comment = script.read_text().splitlines()[2].removeprefix("# ")
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.splitlines()[:2] == [usage, comment]

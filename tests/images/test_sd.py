@@ -131,7 +131,7 @@ def test_nobody_gets_in_without_a_key(card: SdCard, tmp_path: Path) -> None:
 def test_a_key_that_is_given_is_in_it(tmp_path: Path) -> None:
     key = tmp_path / "key.pub"
     key.write_text("ssh-ed25519 AAAA test\n")
-    keyed = SdCard(tools.built("build-sd", "--key", str(key), minutes=40) / "card.wic")
+    keyed = SdCard(tools.built("build/build-sd", "--key", str(key), minutes=40) / "card.wic")
     assert content(keyed, "/root/.ssh/authorized_keys", tmp_path) == key.read_bytes()
     assert modes(keyed, "/root/.ssh/authorized_keys") == ("0600", 0, 0)
     assert modes(keyed, "/root/.ssh") == ("0700", 0, 0)
@@ -160,7 +160,7 @@ def test_the_same_bytes_come_again(card: SdCard, tmp_path: Path) -> None:
         if not re.match(r"sd-[0-9a-f]{16}", entry.name):
             (other / entry.name).symlink_to(entry)
     done = subprocess.run(
-        [str(tools.ROOT / "scripts/build-sd")],
+        [str(tools.ROOT / "scripts/build/build-sd")],
         capture_output=True,
         text=True,
         timeout=1800,
@@ -174,7 +174,7 @@ def test_the_same_bytes_come_again(card: SdCard, tmp_path: Path) -> None:
 
 
 def test_nonsense_is_refused() -> None:
-    script = str(tools.ROOT / "scripts/build-sd")
+    script = str(tools.ROOT / "scripts/build/build-sd")
     for wrong in (["--wrong"], ["--key", "/nowhere/key.pub"]):
         assert subprocess.run([script, *wrong], capture_output=True, timeout=stretched(30), check=False).returncode == 2
 

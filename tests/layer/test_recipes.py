@@ -34,9 +34,9 @@ def test_files(recipe: Path) -> None:
 
 
 def test_the_twin_s_card_gets_what_recipes_install(tmp_path: Path) -> None:
-    """As scripts/build-sd does it: from the sources that recipes name, folders with all that is in them, by their own steps."""
+    """As build-sd does it: from the sources that recipes name, folders with all that is in them, by their own steps."""
     names = re.findall(
-        r"meta-\S+/recipes-[^\s)]+", (ROOT / "scripts/build-sd").read_text().split("recipes=(")[1].split(")")[0]
+        r"meta-\S+/recipes-[^\s)]+", (ROOT / "scripts/build/build-sd").read_text().split("recipes=(")[1].split(")")[0]
     )
     recipes, sources, root = [LAYERS / name for name in names], tmp_path / "sources", tmp_path / "root"
     assert len(recipes) == 4

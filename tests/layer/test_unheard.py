@@ -69,7 +69,7 @@ def test_the_status_of_ptps_health_is_told(programs: Programs, words: tuple[str,
 def test_no_script_goes_on_because_nobody_has_heard_that_it_ends() -> None:
     """`usage && exit` goes on if usage cannot be written, also under `set -e`, which looks at the last command alone."""
     scripts = [file for file in LAYERS.rglob("files/meridian-*") if file.read_bytes()[:2] == b"#!"]
-    scripts += [file for file in SCRIPTS.iterdir() if file.is_file() and file.read_bytes()[:2] == b"#!"]
+    scripts += [file for file in SCRIPTS.rglob("*") if file.is_file() and file.read_bytes()[:2] == b"#!"]
     found = [
         f"{script.name}:{number}: {line}"
         for script in scripts
@@ -80,7 +80,11 @@ def test_no_script_goes_on_because_nobody_has_heard_that_it_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    "script", ["build-card", "build-docs", "build-image", "build-module", "build-sd", "fetch-source", "test-driver"]
+    "script",
+    [
+        *("build-card", "build-image", "test-driver"),
+        *("build/build-docs", "build/build-module", "build/build-sd", "build/fetch-source"),
+    ],
 )
 @pytest.mark.parametrize("words", [("--help",), ("--wrong",)])
 def test_a_script_that_builds_ends_whoever_hears_it(script: str, words: tuple[str, ...]) -> None:

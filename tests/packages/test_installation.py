@@ -47,7 +47,7 @@ def build(folder: Path, script: str, *options: str, **changed: str) -> Path:
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = build(tmp_path_factory.mktemp("release"), "build-release", "--no-verilog")
+    made = build(tmp_path_factory.mktemp("release"), "build/build-release", "--no-verilog")
     return made / f"meridian-{history.version()}"
 
 
@@ -58,7 +58,7 @@ def packages(release: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("older"), "build-deb", "--version", OLDER)
+    return build(tmp_path_factory.mktemp("older"), "build/build-deb", "--version", OLDER)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def contents(folder: Path) -> dict[str, tuple[str, float]]:
 def test_the_same_commit_gives_the_same_bytes(release: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "tmp"
     elsewhere.mkdir()
-    again = build(tmp_path, "build-release", "--no-verilog", TMPDIR=str(elsewhere), TZ="Asia/Tokyo", LC_ALL="C")
+    again = build(tmp_path, "build/build-release", "--no-verilog", TMPDIR=str(elsewhere), TZ="Asia/Tokyo", LC_ALL="C")
     assert contents(again / release.name) == contents(release)
     assert not list(elsewhere.iterdir()), "the build left files behind"
 
@@ -105,7 +105,7 @@ def test_the_archive_has_the_committed_files(release: Path, tmp_path: Path) -> N
 def test_edits_that_are_not_committed_are_refused(tmp_path: Path) -> None:
     run("git", "clone", "-q", ROOT, tmp_path / "clone")
     (tmp_path / "clone" / "README.md").write_text("edited")
-    command = [str(tmp_path / "clone" / "scripts" / "build-release"), "--no-verilog"]
+    command = [str(tmp_path / "clone" / "scripts" / "build" / "build-release"), "--no-verilog"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1 and "commit them first" in done.stderr
 

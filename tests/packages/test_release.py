@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/build-release and scripts/build-deb refuse: a release is of one commit, with every board. Stand-ins make
+"""What scripts/build/build-release and scripts/build/build-deb refuse: a release is of one commit, with every board. Stand-ins make
 packages and Verilog.
 """
 
@@ -35,8 +35,8 @@ def clone(tmp_path: Path) -> Path:
     history.git(ROOT, "clone", "-q", "--shared", str(ROOT), str(folder))
     for key, value in (("user.name", "T"), ("user.email", "t@example.com"), ("commit.gpgsign", "false")):
         history.git(folder, "config", key, value)
-    shutil.copy(ROOT / "scripts/build-release", folder / "scripts")
-    (folder / "scripts/build-deb").write_text(PACKAGES)
+    shutil.copy(ROOT / "scripts/build/build-release", folder / "scripts/build")
+    (folder / "scripts/build/build-deb").write_text(PACKAGES)
     (folder / "scripts/build-card").write_text(VERILOG)
     history.git(folder, "commit", "-qam", "tests: stand-ins")
     return folder
@@ -46,7 +46,7 @@ def release(clone: Path, *options: str) -> subprocess.CompletedProcess[str]:
     made = clone.parent / "made"
     made.mkdir()
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(clone.parent), "MADE": str(made)}
-    command = [str(clone / "scripts/build-release"), "--output", str(clone.parent / "out"), *options]
+    command = [str(clone / "scripts/build/build-release"), "--output", str(clone.parent / "out"), *options]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
 
@@ -85,7 +85,7 @@ def test_a_file_that_git_does_not_know_is_refused(clone: Path) -> None:
 
 @pytest.mark.parametrize("change", ["git commit -q --allow-empty -m later", "touch host-driver/include/own.h"])
 def test_a_checkout_that_changes_meanwhile_is_refused(clone: Path, change: str) -> None:
-    (clone / "scripts/build-deb").write_text(PACKAGES + change + "\n")
+    (clone / "scripts/build/build-deb").write_text(PACKAGES + change + "\n")
     history.git(clone, "commit", "-qam", "tests: a change while it is made")
     done = release(clone, "--no-verilog")
     assert done.returncode == 1 and "the checkout was changed while the release was made" in done.stderr
@@ -94,10 +94,10 @@ def test_a_checkout_that_changes_meanwhile_is_refused(clone: Path, change: str) 
 
 def test_packages_of_two_commits_are_refused(clone: Path) -> None:
     """Their version would be that of one, and their files those of the other."""
-    shutil.copy(ROOT / "scripts/build-deb", clone / "scripts")
+    shutil.copy(ROOT / "scripts/build/build-deb", clone / "scripts/build")
     for name, text in {
         "scripts/setup": "git commit -q --allow-empty -m later",
-        "scripts/fetch-source": "echo /nowhere",
+        "scripts/build/fetch-source": "echo /nowhere",
         "scripts/xz": "exec cat",  # quicker
         "packaging/debian/rules": "exit 1",
     }.items():
@@ -106,7 +106,7 @@ def test_packages_of_two_commits_are_refused(clone: Path) -> None:
     history.git(clone, "add", "-A")
     history.git(clone, "commit", "-qm", "tests: a change while packages are made")
     environment = {"PATH": f"{clone}/scripts:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(clone.parent)}
-    command = [str(clone / "scripts/build-deb"), "--output", str(clone.parent / "out")]
+    command = [str(clone / "scripts/build/build-deb"), "--output", str(clone.parent / "out")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1 and "a commit was made while the packages were" in done.stderr, done.stderr
 
@@ -121,7 +121,7 @@ def test_a_file_that_git_does_not_know_is_refused_whatever_git_is_told_to_show(c
 def test_a_relative_output_is_below_the_folder_of_the_caller(clone: Path) -> None:
     folder = clone.parent / "caller"
     folder.mkdir()
-    command = [str(clone / "scripts/build-release"), "--output", "out", "--no-verilog"]
+    command = [str(clone / "scripts/build/build-release"), "--output", "out", "--no-verilog"]
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(clone.parent)}
     done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0 and Path(done.stdout.strip()).parent == folder / "out", done.stderr

@@ -80,13 +80,15 @@ def test_notes_order_changes_by_area() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("script", ["scripts/build-deb", "scripts/build-release", "packaging/source-archive"])
+@pytest.mark.parametrize(
+    "script", ["scripts/build/build-deb", "scripts/build/build-release", "packaging/source-archive"]
+)
 def test_scripts_refuse_what_they_do_not_know(script: str) -> None:
     done = subprocess.run([ROOT / script, "--nothing"], capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 2 and done.stderr.startswith(f"usage: {script}")
 
 
 def test_a_version_that_is_none_is_refused() -> None:
-    command = [ROOT / "scripts" / "build-deb", "--version", "v1"]
+    command = [ROOT / "scripts" / "build" / "build-deb", "--version", "v1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 2 and "v1 is no version of a package" in done.stderr

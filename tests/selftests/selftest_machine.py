@@ -124,7 +124,7 @@ class Bench:
 @contextmanager
 def bench(suite: str, function: str, folder: Path) -> Iterator[Bench]:
     """function: pf or vf; a VF is trusted. Raises BuildError, CardError, MachineError, GuestError."""
-    tests = tools.built("build-selftests", "--suite", suite, minutes=40)
+    tests = tools.built("build/build-selftests", "--suite", suite, minutes=40)
     drive = ("-drive", f"if=none,id=tests,file={tests},format=raw,readonly=on", "-device", "virtio-blk-pci,drive=tests")
     hardware = Hardware(device="pfs=2", memory=2048, extra=drive)
     setting = Setting(suite=suite, machine="selftests", hardware=hardware, ports=2, cables=[(0, 1)])

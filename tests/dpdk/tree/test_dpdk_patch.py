@@ -60,7 +60,7 @@ def commit(tree: Path, message: str) -> None:
 def tree(tmp_path: Path) -> Path:
     """What a patch and its check need of DPDK's tree, and the driver as the last commit."""
     output(ROOT / "scripts" / "setup", "--dpdk", folder=tmp_path)
-    source = Path(output(ROOT / "scripts" / "fetch-source", "dpdk", folder=tmp_path))
+    source = Path(output(ROOT / "scripts" / "build" / "fetch-source", "dpdk", folder=tmp_path))
     tree = tmp_path / "dpdk"
     (tree / "doc/guides/nics/features").mkdir(parents=True)
     (tree / "drivers/net").mkdir(parents=True)

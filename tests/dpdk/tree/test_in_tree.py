@@ -31,7 +31,7 @@ def output(*command: str | Path, folder: Path | None = None) -> str:
 def test_a_tree_of_dpdk_with_the_driver(tmp_path: Path) -> None:
     output(ROOT / "scripts" / "setup", "--dpdk")
     tree = tmp_path / "dpdk"
-    source = Path(output(ROOT / "scripts" / "fetch-source", "dpdk"))
+    source = Path(output(ROOT / "scripts" / "build" / "fetch-source", "dpdk"))
     shutil.copytree(source, tree, symlinks=True, ignore=shutil.ignore_patterns("examples"))
     (tree / "examples").mkdir()
     shutil.copy(source / "examples" / "meson.build", tree / "examples")

@@ -180,7 +180,7 @@ def test_neither_a_hostile_card_nor_a_hostile_guest_ends_qemu(
     tmp_path: Path, endurance: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Twelve times as long as the other tests of endurance, as there is much to try."""
-    qemu = tools.built("build-qemu", "--sanitize", minutes=60)
+    qemu = tools.built("build/build-qemu", "--sanitize", minutes=60)
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
     until = time.monotonic() + 12 * endurance
     seed = 0

@@ -22,7 +22,7 @@ SUITE = "bookworm"
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tools.built("build-deb", "--output", str(tmp_path_factory.mktemp("packages")), minutes=30).parent
+    return tools.built("build/build-deb", "--output", str(tmp_path_factory.mktemp("packages")), minutes=30).parent
 
 
 @pytest.fixture(scope="module")

@@ -80,7 +80,13 @@ def link(tmp_path_factory: pytest.TempPathFactory, own_dma: bool) -> Iterator[Li
     folder = tmp_path_factory.mktemp("library")
     shared = [
         str(QDMA / name)
-        for name in ("qdma_context.c", "qdma_device.c", "qdma_queue.c", "mailbox/qdma_mailbox.c", "mailbox/qdma_message.c")
+        for name in (
+            "qdma_context.c",
+            "qdma_device.c",
+            "qdma_queue.c",
+            "mailbox/qdma_mailbox.c",
+            "mailbox/qdma_message.c",
+        )
     ]
     sources = [str(file) for file in sorted(LIBRARY.glob("*.c"))] + shared
     for name in PROGRAMS:

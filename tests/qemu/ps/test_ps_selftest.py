@@ -35,7 +35,7 @@ def python(folder: Path) -> Path:
     archive = folder / "python.tar"
     for package in ("python3.13-minimal", "libpython3.13-minimal", "libpython3.13-stdlib", "libexpat1", "libffi8"):
         names = ["--suite", "trixie", "--binary", "--arch", "arm64", package]
-        tree = tools.built("fetch-source", *names, minutes=5)
+        tree = tools.built("build/fetch-source", *names, minutes=5)
         subprocess.run(["tar", "-C", tree, "-rf", archive, "usr"], check=True, timeout=60)
     return archive
 

@@ -68,7 +68,7 @@ class Clock:
 @pytest.fixture(scope="module")
 def clock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clock]:
     folder = tmp_path_factory.mktemp("testptp")
-    files = {"testptp": tools.built("build-testptp", minutes=15)}
+    files = {"testptp": tools.built("build/build-testptp", minutes=15)}
     # Its registers are the driver's, and read here beside it.
     hardware = PsHardware(kernel="iomem=relaxed")
     with ps_with([], folder, ["--ext-ts", "loop:pin=perout"], hardware=hardware, files=files) as (_, guest):

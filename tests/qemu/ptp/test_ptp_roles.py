@@ -52,7 +52,7 @@ class Follower:
 
 @pytest.fixture(scope="session")
 def linuxptp() -> Path:
-    return tools.built("fetch-source", "--binary", "linuxptp", minutes=10) / "usr" / "sbin"
+    return tools.built("build/fetch-source", "--binary", "linuxptp", minutes=10) / "usr" / "sbin"
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def _script(*command: str) -> str:
 
 def _captures(console: Console) -> list[capture.Frame]:
     """What can be played of all captures of Debian's tcpdump source; that suite has broken ones on purpose."""
-    folder = Path(_script("fetch-source", "tcpdump")) / "tests"
+    folder = Path(_script("build/fetch-source", "tcpdump")) / "tests"
     frames: list[capture.Frame] = []
     used = left = padded = completed = partly = 0
     for file in sorted([*folder.glob("*.pcap"), *folder.glob("*.pcapng")]):

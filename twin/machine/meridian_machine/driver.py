@@ -29,7 +29,7 @@ def modules(suite: str, source: Path, machine: str = "host") -> dict[str, Conten
     uses = {SOURCE: ("include", "qdma"), PS_SOURCE: ("host-driver/include",)}.get(source, ())
     options = ["--suite", suite, "--machine", machine, "--with", str(above)]
     options += [word for use in uses for word in ("--use", use)]
-    folder = built("build-module", *options, str(source), minutes=10)
+    folder = built("build/build-module", *options, str(source), minutes=10)
     return {path.name: path for path in sorted(folder.glob("*.ko"))}
 
 

@@ -101,7 +101,7 @@ class PsHardware:
     def by_firmware(self, firmware: Path, tree: Path, drive: str, socket: Path | None) -> list[str]:
         """As from_sd, but it is TF-A and U-Boot that start it, from power-on.
 
-        firmware: the folder of scripts/build-boot; tree: where U-Boot's device tree is put. The kernel's command line
+        firmware: the folder of scripts/build/build-boot; tree: where U-Boot's device tree is put. The kernel's command line
         is the boot script's.
         """
         boot_tree(tree, self.memory)

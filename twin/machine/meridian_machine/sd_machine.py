@@ -33,12 +33,12 @@ SSH_FAILED = 255  # the status of ssh for an error of its own; a command may end
 
 def default_image() -> Path:
     """Debian in the layer's layout, built. Raises BuildError."""
-    return tools.built("build-sd", minutes=40) / "card.wic"
+    return tools.built("build/build-sd", minutes=40) / "card.wic"
 
 
 def default_firmware() -> Path:
     """TF-A and U-Boot, built. Raises BuildError."""
-    return tools.built("build-boot", minutes=30)
+    return tools.built("build/build-boot", minutes=30)
 
 
 def listening_port(pid: int) -> int | None:

@@ -39,7 +39,7 @@ def built(script: str, *arguments: str, minutes: int) -> Path:
 
 def qemu() -> Path:
     """For a host with the card in it."""
-    return built("build-qemu", minutes=60)
+    return built("build/build-qemu", minutes=60)
 
 
 def qemu_ps() -> Path:
@@ -56,7 +56,7 @@ class Image:
     @classmethod
     def build(cls, suite: str, machine: str = "host") -> Image:
         if machine == "debug":
-            return cls(built("build-debug-image", "--suite", suite, minutes=90))
+            return cls(built("build/build-debug-image", "--suite", suite, minutes=90))
         return cls(built("build-image", "--suite", suite, "--machine", machine, minutes=30))
 
     @property
