@@ -20,7 +20,7 @@
 #define MERIDIAN_PORT_BATCH_FIRST	64
 #define MERIDIAN_PORT_BATCH_MOST	65536
 #define MERIDIAN_PORT_BATCH_LEAST_MSECS	100
-/* Bound of a batch; a simulated card needs seconds. */
+/* Bound of a batch; a slow card needs seconds. */
 #define MERIDIAN_PORT_BATCH_MSECS	10000
 /* The checker waits for frames that are under way. */
 #define MERIDIAN_PORT_PATIENCE_USECS	100

@@ -9,6 +9,7 @@
 #include "meridian_hw.h"
 #include "meridian_interrupt.h"
 #include "meridian_rss.h"
+#include "meridian_selftest.h"
 #include "meridian_stats.h"
 
 static void get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)

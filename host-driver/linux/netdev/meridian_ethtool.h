@@ -29,9 +29,4 @@ int meridian_get_tunable(struct net_device *netdev, const struct ethtool_tunable
 int meridian_set_tunable(struct net_device *netdev, const struct ethtool_tunable *tunable,
 			 const void *data);
 
-/* meridian_selftest.c */
-int meridian_test_count(struct meridian *m);
-void meridian_test_strings(struct meridian *m, u8 *data);
-void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u64 *data);
-
 #endif

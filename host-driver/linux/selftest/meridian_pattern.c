@@ -19,7 +19,7 @@
 /* The test ends with the batch in which the first of these two is reached. */
 #define PATTERN_BYTES	SZ_256M
 #define PATTERN_MSECS	2000
-/* A batch has at most so many frames, or one for each queue; a simulated card needs seconds. */
+/* A batch has at most so many frames, or one for each queue; a slow card needs seconds. */
 #define BATCH_FRAMES	256
 /* Without a frame for so long, the rest of a batch is lost; a batch lasts BATCH_MSECS at most. */
 #define SILENT_MSECS	3000

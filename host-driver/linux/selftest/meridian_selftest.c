@@ -2,7 +2,6 @@
 /* The self-test of ethtool, and what devlink's reporter of it has to tell. */
 #include "compat_devlink.h"
 #include "meridian.h"
-#include "meridian_ethtool.h"
 #include "meridian_fault.h"
 #include "meridian_filter.h"
 #include "meridian_hw.h"

@@ -11,6 +11,9 @@ struct devlink_fmsg;
 struct meridian_port_loop;
 
 /* meridian_selftest.c */
+int meridian_test_count(struct meridian *m);
+void meridian_test_strings(struct meridian *m, u8 *data);
+void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u64 *data);
 const char *meridian_test_name(unsigned int test);
 int meridian_test_again(struct meridian *m);
 void meridian_put_selftest(struct meridian *m, struct devlink_fmsg *fmsg);

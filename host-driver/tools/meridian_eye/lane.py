@@ -34,7 +34,7 @@ class LaneError(Exception):
 
 
 class Lane:
-    """slow: by which bounds of time are longer, for a simulated card."""
+    """slow: by which bounds of time are longer, for a slow card."""
 
     def __init__(self, window: Registers32, registers: Registers, port: int, slow: float = 1) -> None:
         self.window, self.registers, self.port, self.slow = window, registers, port, slow

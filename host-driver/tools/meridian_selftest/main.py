@@ -16,7 +16,7 @@ from .registers import Registers
 from .result import FAIL, Line
 
 RIGHT, FAILED, WRONG = 0, 1, 2
-#: By how much bounds of time are longer where no option says it, for machines with a simulated card.
+#: By how much bounds of time are longer where no option says it, for machines with a slow card.
 SLOW = "MERIDIAN_SELFTEST_SLOW"
 NO_CARD = (
     "no Meridian card is on this machine's PCIe bus, and this is no card's ARM side. 'echo 1 >/sys/bus/pci/rescan' looks "
@@ -105,7 +105,7 @@ def parser() -> argparse.ArgumentParser:
         type=number,
         default=os.environ.get(SLOW, "1"),
         metavar="FACTOR",
-        help=f"bounds of time are so many times longer, for a simulated card (1, or the variable {SLOW})",
+        help=f"bounds of time are so many times longer, for a slow card (1, or the variable {SLOW})",
     )
     return result
 
