@@ -12,10 +12,10 @@
 #include <vector>
 
 extern "C" {
+#include "../mailbox/qdma_mailbox.h"
 #include "../qdma_context.h"
 #include "../qdma_device.h"
 #include "../qdma_interrupt.h"
-#include "../mailbox/qdma_mailbox.h"
 #include "../qdma_queue.h"
 #include "../qdma_ring.h"
 }

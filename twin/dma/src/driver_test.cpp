@@ -7,10 +7,10 @@
 #include "lockstep.hpp"
 
 extern "C" {
+#include "mailbox/qdma_mailbox.h"
 #include "qdma_context.h"
 #include "qdma_device.h"
 #include "qdma_interrupt.h"
-#include "mailbox/qdma_mailbox.h"
 #include "qdma_queue.h"
 #include "qdma_regs.h"
 #include "qdma_reset.h"
