@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Command line of the whole demo."""
+"""Boots host and card in the simulation, loads the wire, and writes a report."""
 
 from __future__ import annotations
 
