@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Command line of the demo."""
+"""Plays captures through the simulated card, and compares each frame and counter with the golden model."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _captures(console: Console) -> list[capture.Frame]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="make demo QUICK=1", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/demo --quick", description=__doc__)
     parser.add_argument("--pcap", type=Path, help="replay this capture (pcap or pcapng, Ethernet)")
     parser.add_argument("--quick", action="store_true", help="run this demo instead of the whole one")
     parser.add_argument("--limit", type=int, default=0, metavar="N", help="send at most N frames")
