@@ -47,9 +47,9 @@ def _captures(console: Console) -> list[capture.Frame]:
         frames += found.frames
     console.print(f"{len(frames)} frames of {used} captures from tcpdump's test suite (PTP among them);")
     console.print(
-        f"{left} captures contain no Ethernet frame that can be played, {partly} others contain records that are left out;"
-        f" {padded} frames are padded to 60 bytes, as on a wire; {completed} that the snap length cut are padded with"
-        " zeros to their length"
+        f"captures without an Ethernet frame that can be played: {left}; others with records that are left out: {partly};"
+        f" {capture.counted(padded, 'frame', 'is')} padded to 60 bytes, as on a wire;"
+        f" {capture.counted(completed, 'frame', 'was')} cut by the snap length: zeros stand for what is missing"
     )
     return frames
 
@@ -69,9 +69,11 @@ def main() -> int:
     try:
         if arguments.pcap:
             found = capture.read(arguments.pcap)
-            console.print(f"{len(found.frames)} frames of {arguments.pcap.name}, {found.padded} padded to 60 bytes")
+            frames_found = capture.counted(len(found.frames), "frame")
+            console.print(f"{frames_found} of {arguments.pcap.name}, {found.padded} padded to 60 bytes")
             if found.completed:
-                console.print(f"{found.completed} frames were cut by the snap length: zeros stand for what is missing")
+                cut = capture.counted(found.completed, "frame", "was")
+                console.print(f"{cut} cut by the snap length: zeros stand for what is missing")
             for reason in found.left_out():
                 console.print(f"left out: {reason}")
             frames = found.frames
