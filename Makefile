@@ -112,7 +112,7 @@ bench-boards: setup ## estimate with Yosys whether each board's shell fits its d
 bench-card: setup ## measure the card process and the throughput of its QDMA model → build/bench/card.json
 	@scripts/bench/bench-card
 
-bench-dma: setup ## measure DMA of the shell's self-test block through the model of the QDMA IP and through our own engine, beside published figures → build/bench/dma.json, dma.html
+bench-dma: setup ## measure DMA through the model of the QDMA IP and through our own engine → build/bench/dma.json, dma.html
 	@scripts/bench/bench-dma $(if $(QUICK),--quick) $(if $(FULL),--full) $(if $(OWN),--own)
 
 bench-host: setup ## compare the Linux driver with virtio-net and igb: instructions a packet → build/bench/host.json
@@ -121,7 +121,7 @@ bench-host: setup ## compare the Linux driver with virtio-net and igb: instructi
 bench-ptp: setup ## measure ptp4l on the card's PS: offset and path delay, idle and under bursts → build/bench/ptp.json, ptp.png
 	@scripts/bench/bench-ptp $(if $(QUICK),--quick)
 
-bench-pmd: setup ## measure the DPDK driver without a card: cycles and instructions a packet, other drivers for comparison → build/bench/pmd.json
+bench-pmd: setup ## measure the DPDK driver without a card, and other drivers: cycles and instructions a packet → build/bench/pmd.json
 	@scripts/bench/bench-pmd
 
 twin-host: ## boot a Debian host with the card in QEMU and open its console

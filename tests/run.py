@@ -328,7 +328,7 @@ def run(suite: Suite) -> tuple[int, int, int]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/run-tests", description=__doc__)
     parser.add_argument("--long", action="store_true", help="also run the suites and sizes that make test leaves out")
     parser.add_argument("--only", metavar="NAME", help="run one suite; a wrong name lists all of them")
     arguments = parser.parse_args()

@@ -73,7 +73,7 @@ meridian_start_interrupts(struct rte_eth_dev *dev)
 		return 0;
 	if (start_vectors(bus->interrupt, dev->data->nb_rx_queues) == 0)
 		return 0;
-	MERIDIAN_LOG(ERR, "%s: the MSI-X vectors of %u receive queues are not to be had",
+	MERIDIAN_LOG(ERR, "%s: cannot allocate MSI-X vectors for %u receive queues",
 		     dev->data->name, dev->data->nb_rx_queues);
 	meridian_stop_interrupts(dev);
 	return -EIO;

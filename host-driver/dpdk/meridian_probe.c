@@ -224,7 +224,7 @@ meridian_detach(struct rte_device *device)
 {
 	struct rte_eth_dev *dev = rte_eth_dev_allocated(device->name);
 
-	/* One that the application has closed is none any more. ethdev closes no started port. */
+	/* A port that the application closed no longer exists. ethdev closes no started port. */
 	if (dev == NULL)
 		return 0;
 	meridian_close(dev);

@@ -71,7 +71,7 @@ meridian_configure_rss(struct rte_eth_dev *dev)
 /**
  * meridian_write_function_rss() - how the frames of a function are spread
  * @m: a PF, whose card's lock is held
- * @function: itself or a VF of its
+ * @function: itself or one of its VFs
  * @rss: to be in force on return
  */
 void

@@ -63,7 +63,9 @@ static int meridian_change_mtu(struct net_device *netdev, int mtu)
 	struct meridian *m = netdev_priv(netdev);
 
 	if (!meridian_xdp_allows(m, m->xdp, mtu)) {
-		netdev_info(netdev, "the XDP program or AF_XDP socket takes no frames so long\n");
+		netdev_info(netdev,
+			    "MTU %d is too large for the XDP program or AF_XDP socket (at most %d)\n",
+			    mtu, MERIDIAN_XDP_MTU);
 		return -EINVAL;
 	}
 	/* Buffers are all of one size, and a frame takes as many as it needs. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shell of each board of vivado/boards against its device: resources and logic depth by Yosys, an estimate."""
+"""Estimates by Yosys whether the shell of each board of vivado/boards fits its device: resources and logic depth."""
 
 from __future__ import annotations
 
@@ -63,8 +63,10 @@ def measure(board: str) -> list[Figure]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--board", action="append", choices=sorted(BOARDS), default=[])
+    parser = argparse.ArgumentParser(prog="scripts/bench/bench-boards", description=__doc__)
+    parser.add_argument(
+        "--board", action="append", choices=sorted(BOARDS), default=[], help="measure this board; may be repeated (all)"
+    )
     figures = [figure for board in parser.parse_args().board or BOARDS for figure in measure(board)]
     write("boards", "synthesis estimate of the shell without the vendor's IP", figures)
     return 1 if any(figure.missed() for figure in figures) else 0

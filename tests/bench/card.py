@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast the card process is: simulation speed, idle time, doorbells; and the throughput of its QDMA model."""
+"""Measures the card process: simulation speed, idle time, doorbells, and the throughput of its QDMA model."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def forward(program: Path) -> list[Figure]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/bench/bench-card", description=__doc__)
     parser.add_argument(
         "--programs", type=Path, help="use meridian_card and qdma_bench of this folder instead of building them"
     )

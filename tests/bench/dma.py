@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames, operations and time of DMA between the card's streams and a host: the shell's self-test block, the model of the
-QDMA IP, the model of the PCIe link, and a host with the rings of the drivers' library, beside published figures.
+"""Measures frames, operations and time of DMA between the card's streams and a host, and compares published figures. Parts
+are the shell's self-test block, the models of the QDMA IP and of the PCIe link, and a host with the drivers' rings.
 
 Writes build/bench/dma.json, and dma.html with plots. The self-test block of the simulated shell makes C2H frames, checks
 and counts H2C frames, and measures how long they take; "source" in each figure names who did. A register of BAR2 is
@@ -311,7 +311,7 @@ def shown(figure: Figure) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        prog="bench-dma", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="scripts/bench/bench-dma", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="few sizes and queues, the PF only; some minutes")
     parser.add_argument("--full", action="store_true", help="all sizes on all links, not only on gen3x16")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host driver's path through the kernel, in one emulated machine beside QEMU's virtio-net and igb.
+"""Compares the host driver's path through the kernel with those of QEMU's virtio-net and igb, in one emulated machine.
 
 One guest, one kernel, one program that makes and counts frames (net_load.c), all three cards at once. Instructions are
 those that the guest's kernel executes, counted by a TCG plugin (twin/qemu/plugin): it is exact, changes no clock, and a
@@ -237,7 +237,9 @@ def hardware(marks: Path, plugin: Path) -> Hardware:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench/bench-host", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="measure with few frames, and each case once")
     parser.add_argument("--direction", choices=("rx", "tx"), help="measure one direction (both)")
     arguments = parser.parse_args()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cycles and instructions a frame of the DPDK driver on its null card, beside other drivers of DPDK in the same run."""
+"""Measures cycles and instructions a frame of the DPDK driver on its null card, and of other drivers in the same run."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def ratios(figures: list[Figure]) -> list[Figure]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/bench/bench-pmd", description=__doc__)
     parser.add_argument("library", type=Path, help="path of librte_net_meridian.so")
     arguments = parser.parse_args()
     figures: list[Figure] = []

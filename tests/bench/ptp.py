@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How well the card keeps PTP time: the real ptp4l on the card's PS, its driver and the shell's clock, in twin time.
+"""Measures how well the card keeps PTP time: ptp4l on the card's PS, its driver and the shell's clock, in twin time.
 
 Every clock of the card is 50 ppm off. Offset and path delay are what ptp4l says of each Sync (whole nanoseconds), after
 it has settled. Once with an idle wire; once with trains of 64-byte frames to the host, back to back, around every Sync,
@@ -159,7 +159,9 @@ def plot(found: dict[str, Samples], file: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench/bench-ptp", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="measure each case for 20 s instead of 300 s")
     quick = parser.parse_args().quick
     found: dict[str, Samples] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resources and logic depth of the shell by Yosys: a synthesis estimate, no vendor tool was run."""
+"""Estimates resources and logic depth of the shell by Yosys; no vendor tool is run."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def of_dma(functions: int, queues: int) -> list[Figure]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/bench/bench-resources", description=__doc__)
     parser.add_argument("--configuration", action="append", metavar="PORTS:BYTES:FUNCTIONS", default=[])
     parser.add_argument("--verilog", type=Path, help="measure this file instead of generating one (top module Shell)")
     parser.add_argument(

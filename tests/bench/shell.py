@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the shell does at its pins: line rate, latency, priority of the PS, storm, clock; measured by shell_bench.
-And how far apart its ports are, with a host's queues in the twin.
+"""Measures the shell at its pins by shell_bench: line rate, latency, priority of the PS, storm, clock. With a host's queues
+in the twin, it also measures how ports affect each other.
 
 Sizes are without FCS. Each configuration is built once (minutes) and kept in the cache. --quick takes one port of
 256 bit, few sizes and no VFs; without it everything runs.
@@ -282,7 +282,9 @@ def isolation() -> Iterator[Figure]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench/bench-shell", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="measure one configuration and few frame sizes")
     parser.add_argument("--sizes", type=size_list, metavar="A,B-C,...", help="frame sizes for the rates (64-1518,9600)")
     parser.add_argument("--isolation", action="store_true", help="only measure how ports affect each other")

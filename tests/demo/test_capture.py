@@ -58,7 +58,7 @@ def test_frames_without_a_whole_header_are_left_out_and_counted(make, tmp_path: 
     assert [frame.data for frame in found.frames] == FRAMES[:1]
     words = "2 records were cut by the snap length below the 14 bytes of an Ethernet header"
     assert found.left_out() == [words]
-    with pytest.raises(capture.CaptureError, match="1 records were cut by the snap length below"):
+    with pytest.raises(capture.CaptureError, match="1 record was cut by the snap length below"):
         read(tmp_path, make([Kept(b"c" * 1514, keep=13)]))
 
 
@@ -98,7 +98,7 @@ def test_interfaces_that_are_not_ethernet_are_left_out(tmp_path: Path) -> None:
     frames = [Kept(b"x" * 40, interface=1), Kept(FRAMES[0]), Kept(b"y" * 40, interface=1)]
     found = read(tmp_path, pcapng(frames, (ETHERNET, RAW_IP)))
     assert [frame.data for frame in found.frames] == FRAMES[:1]
-    assert found.left_out() == ["2 records are of interfaces that are not Ethernet"]
+    assert found.left_out() == ["2 records are of an interface that is not Ethernet"]
     with pytest.raises(capture.CaptureError, match=r"link type 101, 127 is not Ethernet \(1\)"):
         read(tmp_path, pcapng([Kept(b"x" * 40), Kept(b"x" * 40, interface=1)], (RAW_IP, 127)))
     with pytest.raises(capture.CaptureError, match="capture on one interface, not on all"):
@@ -130,7 +130,7 @@ def test_frames_that_were_received_with_an_error_are_left_out(order: str, tmp_pa
     good = packet(Kept(FRAMES[0]), order, flags(1, order))
     found = read(tmp_path, section(order) + interface(order=order) + bad + good)
     assert [frame.data for frame in found.frames] == FRAMES[:1]
-    assert found.left_out() == ["1 records were received with an error"]
+    assert found.left_out() == ["1 record was received with an error"]
 
 
 def test_options_that_end_beyond_their_block_hold_nothing(tmp_path: Path) -> None:
@@ -164,9 +164,9 @@ def test_a_file_that_is_too_long_for_memory_says_so(tmp_path: Path) -> None:
         (pcapng([]), "no frame in it that can be played$"),
         (section(), "no frame in it that can be played$"),
         (section() + UNKNOWN, "no frame in it that can be played$"),
-        (pcap([Kept(b"")]), "1 records are empty, longer"),
-        (pcap([Kept(bytes(70_000))]), "1 records are empty, longer"),
-        (pcap([Kept(bytes(60))])[:-64] + bytes([40]) + bytes(63), "shorter than what was kept of them"),
+        (pcap([Kept(b"")]), "1 record is empty, longer"),
+        (pcap([Kept(bytes(70_000))]), "1 record is empty, longer"),
+        (pcap([Kept(bytes(60))])[:-64] + bytes([40]) + bytes(63), "shorter than what was kept of it"),
         (pcapng([Kept(bytes(60), interface=3)]), "of an interface that nobody describes"),
         (section() + block(3, bytes(4)), "of an interface that nobody describes"),
         (b"\x0a\x0d\x0d\x0a" + bytes(40), "the section at byte 0 has no byte-order magic"),

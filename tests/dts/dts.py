@@ -91,7 +91,7 @@ def write(file: Path, programs: Programs, results: dict[str, list[Outcome]]) -> 
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/test-dts", description=__doc__)
     for name in ("source", "testpmd", "libraries", "library", "card", "python"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FILE")

@@ -168,7 +168,9 @@ def write(file: Path, suite: str, kernel: str, results: dict[str, list[Run]]) ->
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="scripts/test-kernel", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--suite", choices=SUITES, default=SUITES[0], help="Debian suite of the kernel (%(default)s)")
     parser.add_argument("--function", choices=("pf", "vf"), help="run on this function only (both)")
     parser.add_argument("--quick", action="store_true", help=f"run only {', '.join(QUICK)}")

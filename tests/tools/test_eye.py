@@ -121,7 +121,7 @@ def test_a_sampler_that_is_a_bit_off_is_aligned(run: Callable[..., int], capsys:
 
 def test_too_few_bits_for_a_rate_are_told(run: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(Card(box(16, 60)), "--columns", "2", "--rows", "1", "--ber", "1e-12", "--prescale", "0") == 0
-    assert "too few bits to tell 1e-12: the opening is told at 1.2e-07" in capsys.readouterr().out
+    assert "too few bits for 1e-12: the opening is measured at 1.2e-07" in capsys.readouterr().out
 
 
 def test_a_reset_that_is_refused_is_made_by_the_next_scan(run: Callable[..., int]) -> None:

@@ -101,7 +101,7 @@ value_of(uint32_t index)
 	       MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_MASK;
 }
 
-/* function: of the PF or a VF of its. */
+/* function: of the PF or of one of its VFs. */
 int
 meridian_join_group(struct meridian *m, uint32_t function, const struct rte_ether_addr *address,
 		    uint16_t vid)

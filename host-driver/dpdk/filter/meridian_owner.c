@@ -38,7 +38,7 @@ is_own(const struct meridian *m, const struct rte_ether_addr *address)
 /**
  * meridian_is_anothers() - look whether this process has an address for another function of a port
  * @m: a PF, whose card is locked
- * @function: itself or a VF of its
+ * @function: itself or one of its VFs
  * @address: unicast
  *
  * Return: whether another PF of the port has it, started or not, or one of that PF's VFs; or the PF
@@ -64,7 +64,7 @@ meridian_is_anothers(const struct meridian *m, uint32_t function,
 /**
  * meridian_claim() - look whether a function may have an address, and make it free
  * @m: a PF, whose card is locked
- * @function: itself or a VF of its
+ * @function: itself or one of its VFs
  * @address: unicast
  *
  * An entry of a function of ours that does not know of it was left by a driver before, and goes. Of

@@ -72,7 +72,7 @@ static int ask_card(struct meridian *m, u32 function, const u8 *address)
 /**
  * meridian_look_for_owner() - look whether a function may have an address
  * @m: a PF, whose card's lock is held
- * @function: itself or a VF of its; what it has by itself is no obstacle
+ * @function: itself or one of its VFs; what it has by itself is no obstacle
  * @address: unicast
  *
  * Of what another driver serves, it sees what holds in any VLAN or without a tag.

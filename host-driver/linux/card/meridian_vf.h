@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a PF knows of a VF of its, as far as the card's tables have it. */
+/* What a PF knows of one of its VFs, as far as the card's tables have it. */
 #ifndef MERIDIAN_VF_H
 #define MERIDIAN_VF_H
 

@@ -90,7 +90,7 @@ static bool fits(void *argument)
 /**
  * meridian_install_firmly() - put an entry into the card's filter, and make room for it
  * @m: the PF, whose card's lock is held
- * @function: of the PF or a VF of its
+ * @function: of the PF or of one of its VFs
  * @entry: what VFs without trust have asked for gives way to it
  *
  * Return: 0 or a negative error.

@@ -99,7 +99,7 @@ void meridian_write_vf_policy(struct meridian *m, const struct meridian_vf *vf)
 		meridian_write(m, base + MERIDIAN_FUNCTION_LINK, vf->link_state);
 }
 
-/* What the other VFs are promised. */
+/* The sum of the minimum rates of the other VFs, in Mb/s. */
 static u32 promised(const struct meridian *m, const struct meridian_vf *but)
 {
 	u32 sum = 0;
@@ -128,7 +128,7 @@ int meridian_set_vf_rate(struct net_device *netdev, int index, int min, int max)
 	} else if (line && (max > line || min > line)) {
 		netdev_err(netdev, "VF %d: the port has %u Mb/s\n", index, line);
 	} else if (line && promised(m, vf) + min > line) {
-		netdev_err(netdev, "VF %d: of the port's %u Mb/s others are promised %u\n", index,
+		netdev_err(netdev, "VF %d: the port has %u Mb/s, of which other VFs have %u guaranteed\n", index,
 			   line, promised(m, vf));
 	} else {
 		vf->min_rate = min;
@@ -201,7 +201,7 @@ int meridian_set_vf_vlan(struct net_device *netdev, int index, u16 vid, u8 qos, 
 		back = move_vf(m, vf, before, true);
 		if (back)
 			netdev_err(netdev,
-				   "VF %d: it is where it was, but does not receive all that it did: %d\n",
+				   "VF %d: it is in the old VLAN, but lacks filter entries: %d\n",
 				   index, back);
 	}
 	unlock_vf(m);

@@ -100,11 +100,12 @@ void meridian_tell_settings(struct meridian *m)
 	int error = m->ops->write_rss(m);
 
 	if (error && !is_silence(error))
-		netdev_warn(m->netdev, "frames are spread over the queues by other rules than set\n");
+		netdev_warn(m->netdev, "cannot write the RSS settings, the old ones stay: %d\n",
+			    error);
 	if (!is_silence(error) && meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK)) {
 		error = m->ops->set_strip(m, m->netdev->features & NETIF_F_HW_VLAN_CTAG_RX);
 		if (error && !is_silence(error))
-			netdev_warn(m->netdev, "802.1Q tags are left in the frames\n");
+			netdev_warn(m->netdev, "cannot set the stripping of 802.1Q tags: %d\n", error);
 	}
 	if (is_silence(error))
 		set_bit(MERIDIAN_FLAG_UNTOLD, &m->flags);
@@ -189,10 +190,10 @@ int meridian_up(struct meridian *m)
 
 	/* Nobody is in the middle of a frame when the rings come. */
 	netif_tx_disable(m->netdev);
-	/* There is nothing to be had before the queues of last time have ended. */
+	/* No queue can start before those of the last time have ended. */
 	error = meridian_end_fence(m);
 	if (error)
-		netdev_err(m->netdev, "the card has not ended the queues of before: %d\n", error);
+		netdev_err(m->netdev, "the card did not stop the previous queues: %d\n", error);
 	if (!error)
 		error = check_tables(m);
 	if (!error)
@@ -271,7 +272,7 @@ static int begin_change(struct meridian *m)
 /* The function has no queues, and will have none before somebody brings the interface up anew. */
 static void give_up(struct meridian *m)
 {
-	netdev_err(m->netdev, "the queues do not start as they were either\n");
+	netdev_err(m->netdev, "the previous queues do not start either: the interface stays down\n");
 	netif_carrier_off(m->netdev);
 	meridian_release_queues(m);
 	give_back(m);

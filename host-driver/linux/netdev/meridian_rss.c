@@ -52,7 +52,7 @@ void meridian_default_hash(struct meridian *m)
 /**
  * meridian_write_function_rss() - how the frames of a function are spread
  * @m: a PF
- * @function: itself or a VF of its
+ * @function: itself or one of its VFs
  * @rss: to be in force on return
  */
 void meridian_write_function_rss(struct meridian *m, u32 function, const struct qdma_rss *rss)
@@ -72,7 +72,7 @@ void meridian_write_function_rss(struct meridian *m, u32 function, const struct 
 /**
  * meridian_reset_rss() - spread the frames of a function as after a reset of the card
  * @m: a PF
- * @function: itself or a VF of its
+ * @function: itself or one of its VFs
  *
  * Whatever the driver found: the one before may have had no time to put it back.
  */
@@ -142,12 +142,12 @@ static int take_order(struct meridian *m, const struct qdma_rss *rss,
 		      struct netlink_ext_ack *extack)
 {
 	if (!qdma_rss_is_sound(rss)) {
-		NL_SET_ERR_MSG_MOD(extack, "a symmetric hash takes both of a pair or none");
+		NL_SET_ERR_MSG_MOD(extack, "a symmetric hash includes source and destination, or neither");
 		return -EINVAL;
 	}
 	if (qdma_rss_can(rss, m->capabilities))
 		return 0;
-	NL_SET_ERR_MSG_MOD(extack, "the card's bitstream is too old to hash so");
+	NL_SET_ERR_MSG_MOD(extack, "the bitstream does not support this hash");
 	return -EOPNOTSUPP;
 }
 
@@ -285,7 +285,8 @@ int meridian_set_hash_fields(struct net_device *netdev, u32 flow, u64 fields,
 		return 0;
 	if (at < 0 || !(rss.order & ORDER_MICROSOFT) ||
 	    fields & ~(u64)(RXH_ADDRESSES | RXH_PORTS)) {
-		NL_SET_ERR_MSG_MOD(extack, "addresses and ports of TCP and UDP are to choose from");
+		NL_SET_ERR_MSG_MOD(extack,
+				   "only IP addresses and TCP/UDP ports, in Microsoft's order");
 		return -EOPNOTSUPP;
 	}
 	left = FIELD_GET(ORDER_LEFT_OUT, rss.order) & ~(0xf << at);

@@ -336,7 +336,7 @@ int meridian_alloc_vectors(struct meridian *m, unsigned int most)
 
 	vectors = pci_alloc_irq_vectors(m->pdev, least, max(wanted, least), PCI_IRQ_MSIX);
 	if (vectors < 0) {
-		dev_err(&m->pdev->dev, "%u MSI-X vectors are not to be had: %d\n", least, vectors);
+		dev_err(&m->pdev->dev, "cannot allocate %u MSI-X vectors: %d\n", least, vectors);
 		return vectors;
 	}
 	m->vectors = vectors;

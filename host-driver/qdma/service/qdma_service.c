@@ -45,8 +45,8 @@ static bool is_at_end(const struct qdma_service *service, const struct qdma_vf *
 }
 
 /*
- * A PF may have had no turn for hours when a VF of its loses what another PF's asks for: the last
- * turn of any of the card's.
+ * A PF may have had no turn for hours when one of its VFs loses what a VF of another PF asks for.
+ * So the time is that of the last turn of any PF of the card.
  */
 static u64 time_of(const struct qdma_service *service)
 {

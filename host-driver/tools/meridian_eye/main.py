@@ -46,8 +46,10 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     result.add_argument("--version", action="version", version=f"meridian-eye {VERSION}")
-    result.add_argument("--port", type=int, default=0, metavar="N", help="of the card (0)")
-    result.add_argument("--device", type=pci_address, metavar="ADDRESS", help="of several cards of a host this one")
+    result.add_argument("--port", type=int, default=0, metavar="N", help="number of the port on the card (0)")
+    result.add_argument(
+        "--device", type=pci_address, metavar="ADDRESS", help="PCI address of the card to use, if there are several"
+    )
     result.add_argument("--loopback", choices=list(LOOPBACKS), help="loopback of the transceiver (default: as it is)")
     result.add_argument(
         "--prbs",
@@ -60,25 +62,31 @@ def parser() -> argparse.ArgumentParser:
         type=number,
         default=10,
         metavar="N",
-        help="how long errors are counted, or a far loopback stays (10)",
+        help="how long errors are counted, or how long a far loopback stays (10)",
     )
     result.add_argument(
-        "--inject", type=int, default=0, metavar="N", help="force so many errors of the sent pattern (0)"
+        "--inject", type=int, default=0, metavar="N", help="number of errors to force in the sent pattern (0)"
     )
-    result.add_argument("--no-eye", action="store_true", help="no eye scan")
+    result.add_argument("--no-eye", action="store_true", help="make no eye scan")
     result.add_argument("--png", type=Path, metavar="FILE", help="write the eye to FILE, too")
     result.add_argument(
         "--prescale", type=int, default=3, choices=range(16), metavar="0..15",
-        help="each step doubles the bits of a point, 67 million at 3 with words of 32 bits, and the time (3)",
+        help="each step doubles the time and the bits of a point, which are 67 million at 3 with words of 32 bits (3)",
     )  # fmt: skip
     result.add_argument(
-        "--columns", type=int, default=16, metavar="N", help="steps from the eye's middle to its side (16)"
+        "--columns", type=int, default=16, metavar="N", help="number of steps from the eye's middle to its side (16)"
     )
-    result.add_argument("--rows", type=int, default=15, metavar="N", help="steps from its middle to its top (15)")
     result.add_argument(
-        "--ber", type=float, default=1e-6, metavar="RATE", help="bit error rate at which the opening is told (1e-6)"
+        "--rows", type=int, default=15, metavar="N", help="number of steps from the eye's middle to its top (15)"
     )
-    result.add_argument("--force", action="store_true", help="also if the port is enabled or carries traffic")
+    result.add_argument(
+        "--ber",
+        type=float,
+        default=1e-6,
+        metavar="RATE",
+        help="bit error rate at which the eye opening is measured (1e-6)",
+    )
+    result.add_argument("--force", action="store_true", help="measure even if the port is enabled or carries traffic")
     result.add_argument(
         "--slow", type=number, default=os.environ.get(SLOW, "1"), metavar="FACTOR", help=argparse.SUPPRESS
     )
@@ -86,7 +94,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def count_errors(lane: Lane, pattern: int, seconds: float, inject: int) -> str:
-    """Sends a pattern, and tells the bit error rate of the received one."""
+    """Sends a pattern, and returns a line with the bit error rate of the received one."""
     lane.set_patterns((PATTERNS[pattern], PATTERNS[pattern]))
     if not lane.wait_for_lock():
         raise LaneError(
@@ -126,7 +134,7 @@ def eye(lane: Lane, arguments: argparse.Namespace) -> None:
     least = found.least()
     if arguments.ber < least:
         print(
-            f"the points have too few bits to tell {arguments.ber:g}: the opening is told at {least:.2g}; --prescale more"
+            f"the points have too few bits for {arguments.ber:g}: the opening is measured at {least:.2g}; raise --prescale"
         )
     rate = max(arguments.ber, least)
     print(f"opening at a bit error rate of {rate:.2g}: {found.width(rate):.2f} UI, {found.height(rate)} codes of 254")

@@ -178,7 +178,7 @@ def test_rates_that_cannot_be_are_refused(link: Link) -> None:
         assert status != 0, f"{wrong}: {text}"
     guest.run("ip link set eth0 vf 0 min_tx_rate 20000")
     assert guest.try_run("ip link set eth0 vf 1 min_tx_rate 6000")[0] != 0, "more than the port has"
-    assert "others are promised 20000" in guest.log()
+    assert "other VFs have 20000 guaranteed" in guest.log()
     guest.run("ip link set eth0 vf 1 min_tx_rate 5000 && ip link set eth0 vf 0 min_tx_rate 0")
     guest.run("ip link set eth0 vf 1 min_tx_rate 0")
     assert answered(guest, 1, "10.44.0.1") == 2

@@ -70,7 +70,7 @@ class PfService:
         self._answers.append(Message(op, 0, self.host.function, vf))
 
     def _send_answers(self) -> None:
-        """To each VF in the order of its requests: there may be room at last for one, and then not for those before it."""
+        """Retries replies, for each VF in the order of its requests: a later one may fit where an earlier one did not."""
         waiting, full = list[Message](), set[int]()
         for answer in self._answers:
             if answer.destination in full or not self._sent(answer):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Command line of the demo."""
+"""Plays captures through the simulated card, and compares each frame and counter with the golden model."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ def _captures(console: Console) -> list[capture.Frame]:
         frames += found.frames
     console.print(f"{len(frames)} frames of {used} captures from tcpdump's test suite (PTP among them);")
     console.print(
-        f"{left} captures contain no Ethernet frame that can be played, {partly} others contain records that are left out;"
-        f" {padded} frames are padded to 60 bytes, as on a wire; {completed} that the snap length cut are padded with"
-        " zeros to their length"
+        f"captures without an Ethernet frame that can be played: {left}; others with records that are left out: {partly};"
+        f" {capture.counted(padded, 'frame', 'is')} padded to 60 bytes, as on a wire;"
+        f" {capture.counted(completed, 'frame', 'was')} cut by the snap length: zeros stand for what is missing"
     )
     return frames
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="make demo QUICK=1", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/demo --quick", description=__doc__)
     parser.add_argument("--pcap", type=Path, help="replay this capture (pcap or pcapng, Ethernet)")
     parser.add_argument("--quick", action="store_true", help="run this demo instead of the whole one")
     parser.add_argument("--limit", type=int, default=0, metavar="N", help="send at most N frames")
@@ -69,9 +69,11 @@ def main() -> int:
     try:
         if arguments.pcap:
             found = capture.read(arguments.pcap)
-            console.print(f"{len(found.frames)} frames of {arguments.pcap.name}, {found.padded} padded to 60 bytes")
+            frames_found = capture.counted(len(found.frames), "frame")
+            console.print(f"{frames_found} of {arguments.pcap.name}, {found.padded} padded to 60 bytes")
             if found.completed:
-                console.print(f"{found.completed} frames were cut by the snap length: zeros stand for what is missing")
+                cut = capture.counted(found.completed, "frame", "was")
+                console.print(f"{cut} cut by the snap length: zeros stand for what is missing")
             for reason in found.left_out():
                 console.print(f"left out: {reason}")
             frames = found.frames

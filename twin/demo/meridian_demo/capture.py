@@ -24,6 +24,13 @@ class CaptureError(Exception):
     """A file that cannot be used; the message says why and what to do."""
 
 
+def counted(count: int, noun: str, verb: str = "") -> str:
+    """A number with its noun, and the verb of one thing ("is", "was"): 1 record was, 2 records were."""
+    several = {"is": "are", "was": "were"}
+    words = [f"{count:,}", noun if count == 1 else f"{noun}s", verb if count == 1 else several.get(verb, verb)]
+    return " ".join(filter(None, words))
+
+
 @dataclass(frozen=True)
 class Frame:
     data: bytes
@@ -44,12 +51,13 @@ class Capture:
     def left_out(self) -> list[str]:
         """What is not among the frames: a sentence for each reason."""
         counts = [
-            (self.headless, f"records were cut by the snap length below the {MAC_HEADER} bytes of an Ethernet header"),
-            (self.foreign, "records are of interfaces that are not Ethernet"),
-            (self.faulty, "records were received with an error"),
-            (self.skipped, f"records are empty, longer than {LONGEST} bytes, or shorter than what was kept of them"),
+            (self.headless, "was", f"cut by the snap length below the {MAC_HEADER} bytes of an Ethernet header"),
+            (self.foreign, "is", "of an interface that is not Ethernet"),
+            (self.faulty, "was", "received with an error"),
+            (self.skipped, "is", f"empty, longer than {LONGEST} bytes, or shorter than what was kept of it"),
         ]
-        return [f"{count} {reason}" for count, reason in counts if count] + ([self.torn] if self.torn else [])
+        told = [f"{counted(count, 'record', verb)} {reason}" for count, verb, reason in counts if count]
+        return told + ([self.torn] if self.torn else [])
 
 
 def read(file: Path) -> Capture:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Command line of the whole demo."""
+"""Boots host and card in the simulation, loads the wire, and writes a report."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from .run import Lengths, Show, ShowError, prepare
 from .view import View
 
 PORT = 8000
+OTHER = "'make demo' runs it. With --quick or --pcap FILE, it plays captures through the card alone: --quick --help."
 ERRORS = (
     GuestError,
     ProgramError,
@@ -47,7 +48,7 @@ ERRORS = (
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/demo", description=__doc__, epilog=OTHER)
     defaults = Lengths()
     parser.add_argument(
         "--idle", type=float, default=defaults.idle, metavar="SECONDS", help="length of the idle phase (%(default)s)"

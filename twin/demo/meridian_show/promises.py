@@ -84,7 +84,9 @@ def _ps(record: Record, captured: Captured) -> Promise:
     sent, left = captured.from_ps
     dropped = {name: _grown(record, lambda it, name=name: it.drops.get(name, 0)) for name in OF_PS}
     counted = "".join(
-        f" {count} frames were dropped: {REASONS[name].words}." for name, count in dropped.items() if count
+        f" {count} {'frame was' if count == 1 else 'frames were'} dropped: {REASONS[name].words}."
+        for name, count in dropped.items()
+        if count
     )
     return Promise(
         "PS frames",

@@ -204,7 +204,7 @@ def driven(source: Path) -> argparse.ArgumentParser:
 
 
 def parser() -> argparse.ArgumentParser:
-    result = argparse.ArgumentParser(prog="twin", description=__doc__)
+    result = argparse.ArgumentParser(prog="scripts/twin", description=__doc__)
     commands = result.add_subparsers(required=True, metavar="COMMAND")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(

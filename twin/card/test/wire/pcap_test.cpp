@@ -152,8 +152,8 @@ TEST(PcapReader, TellsWhatIsWrong) {
     file.frame(60, 1514, 'b');
     file.frame(0, 0, 'c');
     const std::string error = error_of(file.write());
-    EXPECT_NE(error.find("1 frames were cut by the snap length"), std::string::npos);
-    EXPECT_NE(error.find("1 frames are empty"), std::string::npos);
+    EXPECT_NE(error.find("1 frame was cut by the snap length"), std::string::npos);
+    EXPECT_NE(error.find("1 frame is empty"), std::string::npos);
   }
   {
     TemporaryFile file;

@@ -15,12 +15,12 @@
 
 namespace meridian {
 
-/// The shell with its self-test block, which makes the frames that come by C2H and checks those that go by H2C. Frames
-/// and bytes of both ways are the block's counters. Latencies from a time stamp to the checker are those of its window;
-/// a stamp is the block's own, or, in frames that the host makes, the cycle of their doorbell.
+/// The shell with its self-test block, which makes the C2H frames and checks the H2C frames. Frames and bytes of both
+/// directions come from the block's counters. Latencies from a time stamp to the checker come from its latency window.
+/// The block writes the time stamp, or, in frames that the host makes, the host writes the cycle of their doorbell.
 ///
-/// In a shell with the DMA engine of our own the streams are not to be seen, so nobody knows when the block's count of
-/// cycles was 0: there are no latencies of one way, and of round trips those of the window alone.
+/// With our own DMA engine the streams are internal, so one-way latency cannot be measured, and round trips only by the
+/// block's latency window.
 class BlockSide final : public DmaSide {
  public:
   explicit BlockSide(const DmaSetting& setting);

@@ -22,11 +22,14 @@ PcapReader::PcapReader(std::string path) : path_(std::move(path)), records_(path
 std::string PcapReader::why_no_frame() const {
   std::string why;
   const auto add = [&why](const std::string& reason) { why += (why.empty() ? ": " : "; ") + reason; };
-  if (cut_ != 0) add(std::to_string(cut_) + " frames were cut by the snap length, capture them whole (tcpdump -s 0)");
-  if (unfit_ != 0)
-    add(std::to_string(unfit_) + " frames are empty, longer than 65535 bytes, or shorter than what was kept of them");
-  if (faulty_ != 0) add(std::to_string(faulty_) + " frames were received with an error");
-  if (foreign_ != 0) add(std::to_string(foreign_) + " frames are of interfaces that are not Ethernet");
+  const auto count = [&add](std::uint64_t frames, const char* one, const char* several, const std::string& reason) {
+    if (frames != 0) add(std::to_string(frames) + (frames == 1 ? one : several) + reason);
+  };
+  const std::string unfit = "empty, longer than 65535 bytes, or shorter than what was kept of it";
+  count(cut_, " frame was ", " frames were ", "cut by the snap length, capture whole frames (tcpdump -s 0)");
+  count(unfit_, " frame is ", " frames are ", unfit);
+  count(faulty_, " frame was ", " frames were ", "received with an error");
+  count(foreign_, " frame is ", " frames are ", "of an interface that is not Ethernet");
   if (!broken().empty()) add(broken());
   return "capture " + path_ + " holds no frame that can be sent" + why;
 }

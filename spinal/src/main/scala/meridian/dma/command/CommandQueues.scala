@@ -18,7 +18,7 @@ case class CommandChange() extends Bundle {
   val now = CommandQueue()
 }
 
-/** Questions of one who keeps commands: of a queue what it is and its epoch, and of another its epoch. */
+/** Lookup port for a command store: returns kind and epoch of one queue, and the epoch of a second. */
 case class CommandQueuesPort() extends Bundle with IMasterSlave {
   val queue = DmaParam.queueType()
   val now = CommandQueue()
@@ -32,10 +32,10 @@ case class CommandQueuesPort() extends Bundle with IMasterSlave {
   }
 }
 
-/** Which queues of a direction are for commands, and of which function: those whose context has the bypass bit. `epoch`
-  * counts a queue's changes. Both are there in the cycle of their question; a change shows in the next.
+/** Knows which queues of a direction are for commands (their context has the bypass bit), and of which function each is.
+  * `epoch` counts the changes of a queue. A lookup is answered in the same cycle, and a change is visible in the next.
   *
-  * After reset no queue is for commands; a change is taken after a cycle for each queue.
+  * After reset no queue is for commands. Changes are taken once the table is cleared, one cycle for each queue.
   */
 class CommandQueues(p: DmaParam) extends Component {
   val io = new Bundle {

@@ -197,7 +197,7 @@ class TunnelTest extends AnyFunSuite {
       }
     }
 
-    test(s"$width bytes: an outer identification that passes its end, and checksums that are 0, are right") {
+    test(s"$width bytes: the outer IPv4 identification wraps to 0, and zero checksums are correct") {
       run("numbers", 420) { h =>
         for (number <- Seq(0xfffd, 0xfffe, 0xffff, 0); target <- Seq(0, 1, 2, 0xfffe, 0xffff)) {
           val frame = Segments.plain(h.random, 1500)

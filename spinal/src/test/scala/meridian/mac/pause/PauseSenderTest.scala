@@ -142,7 +142,7 @@ class PauseSenderTest extends AnyFunSuite {
       }
     }
 
-  test("a setting that goes ends with an XON of its kind; a link that goes ends without one") {
+  test("disabling PAUSE or PFC sends the matching XON; losing the link sends none") {
     for (kind <- 0 until 2; link <- Seq(false, true))
       compiled.doSim(s"end$kind$link") { dut =>
         val bench = new Bench(dut, 9, 0)
