@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of pytest's summary about machines: the time of each boot, each second start, and the logs that are kept."""
+"""The part of pytest's summary about machines: the time of each boot, each second start, each failed boot, and kept logs."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from machine_summary import BOOT, FAILED_BOOT, SECOND_BOOT
 from meridian_machine.computer import Computer
 from meridian_machine.machine import Machine
 from meridian_machine.sd_machine import SdMachine
@@ -27,18 +28,24 @@ LARGEST = 50_000_000
 
 @dataclass
 class Boot:
-    """seconds: until the machine took scripts, with the first start if it was started again."""
+    """seconds: until the machine took scripts, with the first start if it was started again; or until it had failed."""
 
     test: str
     seconds: float
     again: bool = False
+    failed: bool = False
+
+    @property
+    def name(self) -> str:
+        """Of the property that has its seconds."""
+        return FAILED_BOOT if self.failed else SECOND_BOOT if self.again else BOOT
 
 
 class Record:
     """What has happened since pytest began."""
 
-    #: A property of a report for each boot: the time of a usual one, and that of one whose first start was spoilt.
-    BOOT, SECOND_BOOT, LOGS = "boot_seconds", "second_boot_seconds", "kept_logs"
+    #: A property of a report, as those of boots are.
+    LOGS = "kept_logs"
 
     def __init__(self) -> None:
         self.test = "no test"
@@ -48,13 +55,17 @@ class Record:
         self.kept: list[Path] = []
 
     def timed(self, boot: Callable[..., Any]) -> Callable[..., Any]:
-        """The same function; the time that it takes is noted if it succeeds."""
+        """The same function; the time that it takes is noted."""
 
         @functools.wraps(boot)
         def call(*arguments: Any, **named: Any) -> Any:
             began, spoilt = time.monotonic(), self.spoilt_starts
-            done = boot(*arguments, **named)
-            self.boots.append(Boot(self.test, time.monotonic() - began, self.spoilt_starts > spoilt))
+            failed = True
+            try:
+                done = boot(*arguments, **named)
+                failed = False
+            finally:
+                self.boots.append(Boot(self.test, time.monotonic() - began, self.spoilt_starts > spoilt, failed))
             return done
 
         return call
@@ -69,7 +80,7 @@ class Record:
 
     def take(self) -> list[tuple[str, str]]:
         """The properties of what was noted since the last call; it is forgotten."""
-        boots = [(self.SECOND_BOOT if b.again else self.BOOT, f"{b.seconds:.1f}") for b in self.boots]
+        boots = [(boot.name, f"{boot.seconds:.1f}") for boot in self.boots]
         kept = [(self.LOGS, str(folder)) for folder in self.kept]
         self.boots.clear()
         self.kept.clear()
@@ -78,20 +89,22 @@ class Record:
     def add(self, test: str, properties: list[tuple[str, str]]) -> None:
         """Notes what the report of a test has."""
         for name, value in properties:
-            if name in (self.BOOT, self.SECOND_BOOT):
-                self.boots.append(Boot(test, float(value), name == self.SECOND_BOOT))
+            if name in (BOOT, SECOND_BOOT, FAILED_BOOT):
+                self.boots.append(Boot(test, float(value), name == SECOND_BOOT, name == FAILED_BOOT))
             elif name == self.LOGS:
                 self.kept.append(Path(value))
 
     def lines(self) -> Iterator[str]:
-        """A line of figures for each file of tests, then one for each second start and each folder of logs."""
+        """A line of figures for each file of tests, then one for each second start, failed boot and folder of logs."""
         of_file: dict[str, list[Boot]] = defaultdict(list)
-        for boot in self.boots:
+        for boot in (boot for boot in self.boots if not boot.failed):
             of_file[boot.test.partition("::")[0]].append(boot)
         for name, boots in of_file.items():
             yield f"{name}: {' '.join(f'{boot.seconds:.0f}' for boot in boots)} s to boot"
         for boot in self.boots:
-            if boot.again:
+            if boot.failed:
+                yield f"{boot.test}: a machine did not boot, after {boot.seconds:.0f} s"
+            elif boot.again:
                 yield f"{boot.test}: the emulator spoilt the first start of a machine, the second one succeeded"
         yield from (f"logs of a test that failed: {folder}" for folder in self.kept)
 

@@ -19,6 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+import machine_summary
+from machine_summary import Boots
+
 ROOT = Path(__file__).resolve().parents[1]
 REPORTS = ROOT / "build" / "reports"
 #: So long may a command take to end after it is told to.
@@ -359,6 +362,8 @@ def main() -> int:
             names = failures(suite.reports) if suite.reports else []
             names = names or ["its output above says why"]
             print("\n  ".join([f"{suite.name}: {broken} failed", *names]), flush=True)
+    for line in machine_summary.lines((suite.name, Boots.of(suite.reports)) for suite in chosen if suite.reports):
+        print(line, flush=True)
     passed, failed, skipped = (sum(column) for column in zip(*totals, strict=True))
     print(f"\n{skipped} skipped\n{passed} passed, {failed} failed", flush=True)
     return 1 if failed else 0

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import run
+from machine_summary import Boots, lines
 from meridian_twin.patience import deadline_in, stretched
 from run import Early, Suite
 
@@ -176,3 +177,53 @@ def test_a_crash_of_a_worker_ends_the_suite(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert "crashed while running 'test_first.py::test_this[7]'" in done.stdout
+
+
+#: A test that has machines, as tests/machine_report.py notes them.
+WITH_MACHINES = """
+import machine_report
+from machine_report import Boot
+
+def test_one():
+    machine_report.record.boots += [Boot("", 40.0), Boot("", 50.0), Boot("", 130.0, again=True)]
+
+def test_two():
+    machine_report.record.boots += [Boot("", 300.2, failed=True)]
+    assert False, "no machine"
+"""
+
+
+def test_the_last_lines_have_each_boot_each_second_start_and_each_failed_boot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As pytest leaves them in its JUnit file, and only of suites that had a machine."""
+    reports = tmp_path / "reports"
+    (tmp_path / "test_machines.py").write_text(WITH_MACHINES)
+    (tmp_path / "test_none.py").write_text("def test_it():\n    pass\n")
+
+    def suite(name: str) -> Suite:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "machine_report", f"test_{name}.py"]
+        command += ["-p", "no:cacheprovider", f"--rootdir={tmp_path}", f"--junitxml={reports / name / 'junit.xml'}"]
+        return Suite(name, ["bash", "-c", f'cd "{tmp_path}" && exec "$@"', "sh", *command], 1, reports / name)
+
+    monkeypatch.setenv("PYTHONPATH", f"{Path(run.__file__).parent}:{os.environ['PYTHONPATH']}")
+    monkeypatch.setattr(run, "REPORTS", reports)
+    monkeypatch.setattr(run.os, "chdir", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["run.py"])
+    monkeypatch.setattr(run, "suites", lambda long: [suite("none"), suite("machines")])
+    assert run.main() == 1
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("machines of ")]
+    times = "in 50 s (median) and 130 s at most, 220 s in all"
+    assert told == [f"machines of machines: 3 booted, {times}; 1 at the second start; 1 did not boot, after 300 s"]
+
+
+def test_machines_of_several_suites_are_summed_up() -> None:
+    suites = [("a", Boots([40.0, 60.0])), ("b", Boots()), ("c", Boots([], [], [20.0, 30.0]))]
+    up, down = "2 booted, in 50 s (median) and 60 s at most, 100 s in all", "2 did not boot, after 20 30 s"
+    assert lines(suites) == [
+        f"machines of a: {up}; 0 at the second start; 0 did not boot",
+        f"machines of c: 0 booted; 0 at the second start; {down}",
+        f"machines of all suites: {up}; 0 at the second start; {down}",
+    ]
+    assert suites[0][1] == Boots([40.0, 60.0]), "the sum is another"
+    assert lines(suites[1:2]) == []

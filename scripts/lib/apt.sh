@@ -36,12 +36,27 @@ debian_mirror() { # prints where the system's apt has Debian's releases from
   done
 }
 
-debian_has() { # SUITE: whether that mirror has the suite
-  local mirror file status=0
+debian_has() { # SUITE: status 0 if that mirror has the suite, 3 if it says that it does not, 1 if it could not be asked
+  local mirror folder status=0
   mirror=$(debian_mirror | sed 's#/*$##;q')
   [ -n "$mirror" ] || { echo "the system's apt sources name no Debian mirror"; return 1; }
-  file=$(mktemp)
-  /usr/lib/apt/apt-helper -qq download-file "$mirror/dists/$1/InRelease" "$file" || status=$?
-  rm -f "$file"
+  folder=$(mktemp -d)
+  LC_ALL=C /usr/lib/apt/apt-helper -qq download-file "$mirror/dists/$1/InRelease" "$folder/InRelease" \
+    >"$folder/said" 2>&1 || status=1
+  cat "$folder/said"
+  # apt-helper has one status for all errors; its message names that of HTTP, or the missing file of a mirror on disk.
+  if ((status)) && grep -qE ' 404 |File not found' "$folder/said"; then status=3; fi
+  rm -rf "$folder"
   return "$status"
+}
+
+need_suite() { # SUITE LOG: ends the script with status 3 if the mirror has no such suite, and with 1 if nobody knows
+  local status=0
+  debian_has "$1" >>"$2" 2>&1 || status=$?
+  case $status in
+    0) return ;;
+    3) say "$(debian_mirror | sed 's#/*$##;q') has no suite $1" ;;
+    *) say "cannot ask the Debian mirror for suite $1: $(grep -v 'Download Failed' "$2" | tail -n 1)" ;;
+  esac
+  exit "$status"
 }

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the card process: simulation speed, idle time, doorbells, and the throughput of its QDMA model."""
+"""Measures the card process: simulation speed, idle time, doorbells, and the throughput of its QDMA model.
+
+The card is the one that nearly all tests and all machines use: with the DMA engine of our own, compiled by a profile. A
+frame on the wire that is neither fetched nor counted as lost ends the bench.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,8 @@ from typing import Any
 
 import dma_published
 from meridian_twin import CardProcess, Host, QueueSetting
+from meridian_twin.card import Card
+from meridian_twin.patience import deadline_in
 from report import Figure, write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,6 +31,12 @@ HOUR_NS = 3600 * 10**9
 MINE = bytes.fromhex("02aabbccdd01")
 RING = QueueSetting(ring=4097, completions=8193, buffer=2048)
 POINT = {"ports": 1, "width": 256}
+#: Options of scripts/build-card for the usual card, which alone is compiled by a profile, and for the QDMA IP's model.
+USUAL_CARD, QDMA_IP = ("--dma", "meridian"), ()
+#: Counters of received frames that are no reason for a loss.
+FETCHED = ("rx_delivered", "rx_bytes", "rx_copies")
+#: What a port drops in front of the functions.
+PORT_LOSSES = ("rx_bad_fcs", "rx_runt", "rx_oversize", "rx_host_overflow", "rx_nowhere")
 
 
 def control(path: Path, **request: Any) -> dict[str, Any]:
@@ -45,9 +57,26 @@ def processor_seconds(process: CardProcess) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def losses(card: Card) -> dict[str, int]:
+    """Of all frames of port 0 that came to no function: how many by each reason."""
+    found = {name: card.counters("PORT_COUNTERS")[name] for name in PORT_LOSSES}
+    functions = [card.counters("FUNCTION", function) for function in range(card.geometry.functions)]
+    for verdicts in [*functions, card.counters("HOST_PORT_COUNTERS")]:
+        for name, count in verdicts.items():
+            if name.startswith("rx_") and name not in FETCHED:
+                found[name] = found.get(name, 0) + count
+    return {name: count for name, count in found.items() if count}
+
+
+def account(frames: int, fetched: int, lost: dict[str, int]) -> None:
+    """Ends the bench unless each frame of the wire was fetched or has a reason for its loss, and some were fetched."""
+    if fetched == 0 or fetched + sum(lost.values()) != frames:
+        reasons = ", ".join(f"{count} {name}" for name, count in lost.items()) or "none lost"
+        raise SystemExit(f"bench-card: of {frames} frames on the wire {fetched} were fetched, {reasons}")
+
+
 def busy(program: Path, size: int, seconds: float) -> tuple[float, float]:
-    """(kHz, frames per second) of one port filled by the wire, every frame through the shell and the QDMA model into
-    host memory.
+    """(kHz, frames per second) of one port filled by the wire, every frame through the shell into host memory.
 
     By seconds of processor time, which is what the wall clock would show if the machine had nothing else to do.
     """
@@ -58,14 +87,15 @@ def busy(program: Path, size: int, seconds: float) -> tuple[float, float]:
             host = Host.connect(process.socket)
             host.bring_up(4, setting=RING)
             host.add_mac(MINE)
-            received = -len(host.take())
+            early = len(host.take())
+            received = 0
             before, began = control(path, op="stats"), time.monotonic()
             used = -processor_seconds(process)
             while time.monotonic() - began < seconds:
                 received += len(host.take())
             after, took = control(path, op="stats"), time.monotonic() - began
             used += processor_seconds(process)
-            lost = host.card.counters("FUNCTION")["rx_queue_full"]
+            lost = end(host, path, early + received)
             host.close()
     cycles = (after["t_ps"] - before["t_ps"]) / HOST_PERIOD_PS
     khz = cycles / used / 1000
@@ -74,6 +104,20 @@ def busy(program: Path, size: int, seconds: float) -> tuple[float, float]:
         f"  {size} B: {khz:.0f} kHz ({cycles / took / 1000:.0f} by the wall clock), {frames} frames on the wire, {received} fetched, {lost} found no buffer in all"
     )
     return khz, frames / used
+
+
+def end(host: Host, path: Path, fetched: int) -> int:
+    """Ends the traffic and accounts for all of it. fetched: so far. Returns how many frames found no buffer."""
+    control(path, op="link", port=0, up=False)
+    frames = control(path, op="stats")["ports"][0]["rx"]["frames"]
+    deadline = deadline_in(30)
+    while True:
+        fetched += len(host.take())
+        lost = losses(host.card)
+        if fetched + sum(lost.values()) >= frames or time.monotonic() > deadline:
+            break
+    account(frames, fetched, lost)
+    return lost.get("rx_queue_full", 0)
 
 
 def spread(values: list[float]) -> dict[str, float]:
@@ -91,7 +135,7 @@ def speed(program: Path, other: Path | None, size: int, seconds: float, pairs: i
     khz, frames = ([run[i] for run in runs] for i in (0, 1))
     median = statistics.median(khz)
     figures = [
-        Figure("host_clock_khz", point, round(median, 1), "kHz", goal=">= 100", runs=pairs, spread=spread(khz)),
+        Figure("host_clock_khz", point, round(median, 1), "kHz", goal=">= 300", runs=pairs, spread=spread(khz)),
         Figure("frames_per_second", point, round(statistics.median(frames)), "frames/s", runs=pairs, spread=spread(frames)),
     ]  # fmt: skip
     if other is None:
@@ -163,6 +207,14 @@ def forward(program: Path) -> list[Figure]:
     return throughput + latency
 
 
+def built(options: tuple[str, ...]) -> Path:
+    """The folder with the programs of a card with these options."""
+    done = subprocess.run([ROOT / "scripts" / "build-card", *options], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise SystemExit("bench-card: the card does not build; scripts/build-card says why")
+    return Path(done.stdout.splitlines()[-1])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/bench/bench-card", description=__doc__)
     parser.add_argument(
@@ -174,18 +226,14 @@ def main() -> int:
     )
     parser.add_argument("--pairs", type=int, help="busy runs of each size (1; with --against 5)")
     arguments = parser.parse_args()
-    folder = arguments.programs
-    if folder is None:
-        done = subprocess.run([ROOT / "scripts" / "build-card"], stdout=subprocess.PIPE, text=True, check=False)
-        if done.returncode:
-            return done.returncode
-        folder = Path(done.stdout.splitlines()[-1])
+    folder = arguments.programs or built(USUAL_CARD)
+    models = arguments.programs or built(QDMA_IP)
     other = arguments.against / "meridian_card" if arguments.against else None
     pairs = arguments.pairs or (5 if other else 1)
     figures = [idle(folder / "meridian_card"), doorbell(folder / "meridian_card", 200)]
     for size in (64, 1518):
         figures += speed(folder / "meridian_card", other, size, arguments.seconds, pairs)
-    figures += forward(folder / "qdma_bench")
+    figures += forward(models / "qdma_bench")
     write("card", "cycle-accurate simulation; dma_* of the QDMA IP's model alone", figures)
     return 1 if any(figure.missed() for figure in figures) else 0
 

@@ -15,8 +15,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,32 @@ FCS = 4
 HOST_CYCLE_NS = 4.0
 PPM = (-100, 0, 33, 100)
 PEER = "silicom_testpmd_25g.csv"
+
+
+#: What a measurement says, each once for each frame size that is asked for; of some it says them once for each value.
+SAYS = {
+    "rx": ("rx_line_rate", "rx_loss"),
+    "tx": ("tx_line_rate",),
+    "duplex": ("duplex_ceiling",),
+    "latency": ("rx_latency_end", "tx_latency_end"),
+    "priority": ("ps_tx_pins_wait_frames",),
+    "psloss": ("ps_rx_lost",),
+    "timer": ("phc_error_rms", "phc_error_peak"),
+    "storm": ("storm_unicast_loss", "storm_broadcasts_to_host"),
+}
+OF_EACH = {"psloss": ("load", ("host_stalled", "no_buffers")), "timer": ("direction", ("rx", "tx"))}
+
+
+def missing(measurement: str, sizes: list[int] | None, figures: Iterable[dict[str, Any]]) -> list[str]:
+    """What a measurement should have said of these sizes (without FCS), and has not among these figures."""
+    name, values = OF_EACH.get(measurement, ("", (None,)))
+    said = {(one["id"], one["with"].get("bytes") if sizes else None, one["with"].get(name)) for one in figures}
+    wanted = product(SAYS[measurement], sizes or [None], values)
+    return [
+        " ".join([what, *([f"{size} bytes"] if size else []), *([value] if value else [])])
+        for what, size, value in wanted
+        if (what, size + FCS if size else None, value) not in said
+    ]
 
 
 @dataclass(frozen=True)
@@ -60,7 +87,16 @@ class Shell:
         return replace(self, program=Path(done.stdout.strip()) / "shell_bench")
 
     def run(self, measurement: str, sizes: list[int] | None = None, *options: str) -> Iterator[dict[str, Any]]:
-        """The figures of one measurement, as they come."""
+        """The figures of one measurement, as they come. One that is missing in the end ends the bench."""
+        told = []
+        for figure in self.play(measurement, sizes, *options):
+            told.append(figure)
+            yield figure
+        if absent := missing(measurement, sizes, told):
+            raise SystemExit(f"bench-shell: {self}: {measurement} has not said: {', '.join(absent)}")
+
+    def play(self, measurement: str, sizes: list[int] | None = None, *options: str) -> Iterator[dict[str, Any]]:
+        """What the program says of one measurement."""
         command = [str(self.program), measurement, *options]
         if sizes:
             command += ["--sizes", ",".join(str(size + FCS) for size in sizes)]

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from host import Count, Run, between, figures, per_packet
+import pytest
+from host import CARDS, Count, Run, between, check_passed, figures, per_packet
 
 
 def test_counts_are_of_the_last_two_marks() -> None:
@@ -32,3 +33,19 @@ def test_ours_is_compared_with_each_other_card() -> None:
     assert found["packets_per_second_ratio", "igb"].value == 2.0
     assert found["interrupts_per_packet", "igb"].value == 0.5
     assert found["instructions_per_packet_ratio", "igb"].reference == {"value": 2000, "source": "igb, same run"}
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_a_card_that_loses_frames_ends_the_bench(card: str) -> None:
+    """Only igb may lose some; ours and virtio-net are held to 99 percent."""
+    least = 100 if card == "igb" else 990
+    check_passed(card, 1000, 1000)
+    check_passed(card, least, 1000)
+    with pytest.raises(SystemExit, match=f"{card}: {least - 1} of 1000 frames passed"):
+        check_passed(card, least - 1, 1000)
+
+
+@pytest.mark.parametrize("card", ["meridian", "virtio-net"])
+def test_a_run_of_few_frames_may_lose_none(card: str) -> None:
+    with pytest.raises(SystemExit):
+        check_passed(card, 24, 25)

@@ -335,6 +335,23 @@ def test_frames_of_ptp(words, size, is_one):
     assert is_ptp(of_ptp(*words, size=size)) == is_one
 
 
+@pytest.mark.parametrize("tags", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("kind", "port", "header"), [(0x88F7, None, 0), (0x0800, 24, 28), (0x86DD, 44, 48)], ids=["layer 2", "IPv4", "IPv6"]
+)
+def test_the_shortest_message_of_ptp_is_one(tags, kind, port, header):
+    """A Sync of 44 bytes: what tells of PTP is in no frame's last beat, which does not count."""
+    words = [(12 + 4 * tag, 0x8100) for tag in range(tags)] + [(12 + 4 * tags, kind)]
+    size = max(60, 14 + 4 * tags + header + 44)
+    if port is None:
+        assert is_ptp(of_ptp(*words, size=size))
+        return
+    at = 12 + 4 * tags + port
+    assert is_ptp(of_ptp(*words, (at, 319), size=size))
+    for cut in range(at + 2, size + 1):
+        assert is_ptp(of_ptp(*words, (at, 319), size=cut)) == (at + 2 <= (cut - 1) // 8 * 8)
+
+
 def test_bucket_holds_what_was_seen_to_burst_and_rate():
     rate = Rate(1000, 3)
     a_token_ns = 1e9 / (1000 * UNIT)

@@ -94,24 +94,27 @@ def test_this_run_records_each_way_to_boot() -> None:
         assert call.__wrapped__.__module__.startswith("meridian_machine."), call  # type: ignore[attr-defined]
 
 
-def test_a_boot_that_fails_has_no_time(record: Record) -> None:
+def test_a_boot_that_fails_is_told_with_its_time(record: Record) -> None:
     def boot() -> None:
         raise OSError("as meant")
 
     with pytest.raises(OSError, match="as meant"):
         record.timed(boot)()
-    assert not list(record.lines())
+    assert [boot.failed for boot in record.boots] == [True]
+    record.boots = [Boot(record.test, 61.7, failed=True)]
+    assert list(record.lines()) == ["no test: a machine did not boot, after 62 s"]
 
 
 def test_a_report_carries_what_a_worker_noted(record: Record, tmp_path: Path) -> None:
     """Workers of pytest-xdist send reports to the process that prints the summary, and nothing else."""
-    record.boots = [Boot("a.py::one", 12.3), Boot("a.py::one", 45.6, again=True)]
+    record.boots = [Boot("a.py::one", 12.3), Boot("a.py::one", 45.6, again=True), Boot("a.py::one", 7.8, failed=True)]
     record.kept = [tmp_path]
     summary = Record()
     summary.add("a.py::one", record.take())
     assert list(summary.lines()) == [
         "a.py: 12 46 s to boot",
         "a.py::one: the emulator spoilt the first start of a machine, the second one succeeded",
+        "a.py::one: a machine did not boot, after 8 s",
         f"logs of a test that failed: {tmp_path}",
     ]
     assert record.take() == [], "what was told once is not told again"

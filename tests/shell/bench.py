@@ -19,7 +19,8 @@ from meridian_golden.frame import Header, parse
 from meridian_golden.limit import Limit
 from meridian_golden.shell import PFS, GoldenShell, RxOutcome, TxOutcome
 
-#: From a frame's last bit at the pins to its last decision, and from a setting's write to when all follow it.
+#: From a frame's last bit at the pins to its last decision if no buffer is full, and from a setting's write to when all
+#: follow it.
 INSIDE_NS = 20_000
 SETTLE_NS = 10_000
 FOR_EVER = 1 << 62
@@ -106,6 +107,8 @@ class Bench:
         self.geometry = geometry
         self.rate = rate
         self.segmentation = self.shell.has("SEGMENTS")
+        self.pacing = True
+        self.inside_ns = INSIDE_NS
         golden = GoldenShell(
             geometry.ports,
             geometry.functions,
@@ -154,7 +157,7 @@ class Bench:
 
     def is_paced(self, queue: int) -> bool:
         """Without descriptors the stream does not wait for the pacer, but its frames are counted."""
-        return queue % 4 == 0
+        return self.pacing and queue % 4 == 0
 
     def set_switches(self, queues: range) -> None:
         asking, cut = set(filter(self.has_transmit_offload, queues)), set(filter(self.has_transmit_segments, queues))
@@ -331,7 +334,7 @@ class Bench:
         start = max(self._free_at[port], at_ns, now)
         end = start + (len(data) + WIRE_OVERHEAD) * 8 / self.rate
         self._free_at[port] = end
-        window = (int(start), int(end) + INSIDE_NS)
+        window = (int(start), int(end) + self.inside_ns)
         self.rx_sent.append(RxSent(len(self.rx_sent), port, data, bad, window, end))
         self.shell.rx(data, port, bad, at_ns)
 
@@ -344,7 +347,7 @@ class Bench:
         now = self.sim.now_ps // 1000
         # Those before it may leave on one port, a large one as hundreds of segments.
         self._h2c_free_at = max(self._h2c_free_at, now) + 1.25 * len(data) * 8 / self.rate
-        window = (now, int(self._h2c_free_at) + INSIDE_NS)
+        window = (now, int(self._h2c_free_at) + self.inside_ns)
         self.tx_sent.append(TxSent(len(self.tx_sent), queue, data, error, window, metadata))
         self.shell.h2c(queue, data, error, metadata)
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 import pytest
 from checks import check
 from conftest import Start
-from test_random import DEFAULT, load, ready, world
+from test_random import DEFAULT, PLAIN, VEB, Setting, load, ready, world
 from traffic import PLENTY, World, unicast
 from wide import WIDE
 
 pytestmark = pytest.mark.seconds(14)
 VF = 4
+#: So long full buffers take to empty, and how long a frame may wait in them.
+EMPTY_NS = 100_000
 
 
 @dataclass
@@ -25,6 +27,8 @@ class Changes:
 
     def one(self) -> None:
         kinds = [name for name in dir(self) if name.startswith("change_")]
+        if not self.world.veb:
+            kinds.remove("change_veb")
         name = self.world.random.choice(kinds)
         self.done.append(name)
         getattr(self, name)()
@@ -94,6 +98,9 @@ class Changes:
     def change_link(self) -> None:
         self.world.bench.set_link(self._port(), self.world.random.random() < 0.7)
 
+    def change_veb(self) -> None:
+        self.world.bench.set_veb(self._port(), self.world.random.random() < 0.7)
+
     def change_function_port(self) -> None:
         self.world.bench.set_function_port(self._function(), self._port())
 
@@ -119,26 +126,64 @@ class Changes:
             bench.set_queues(function, home[0], len(home))
 
 
-def run(start: Start, seed: int, configuration: tuple[str, ...], changes: int) -> None:
-    game = world(start, seed, configuration)
+def run(
+    start: Start,
+    seed: int,
+    configuration: tuple[str, ...],
+    changes: int,
+    share: float = 0.15,
+    lossless: bool = True,
+    setting: Setting = PLAIN,
+) -> None:
+    """share: of the line rate of all ports. Not lossless: the host is slow while frames come, and buffers overflow.
+
+    With VEB on the PS sends nothing, as the bench knows one verdict of each of its frames.
+    """
+    game = world(start, seed, configuration, ring_log2=8 if lossless else 4, setting=setting)
     bench = game.bench
     ready(game, 90)
+    if not lossless:
+        bench.inside_ns = EMPTY_NS
     made = Changes(game)
     for _ in range(changes):
         for _ in range(game.random.randint(1, 6)):
-            load(game, 10_000, 0.15 / bench.geometry.ports, 4)
+            if not lossless:
+                ready(game, 2, game.random.choice((4, 20, 100)))
+            load(game, 10_000, share / bench.geometry.ports if lossless else share, 4, of_ps=not setting.veb)
             bench.step(game.random.randrange(9_000))
             if game.random.random() < 0.5:
                 made.one()
             bench.step(10_000)
+            if not lossless:
+                bench.sim.send("ready")
+                bench.step(EMPTY_NS)
+    bench.sim.send("ready")
     bench.drain()
     print(", ".join(name.removeprefix("change_") for name in made.done))
     certain = sum(len(frame.outcomes) == 1 for frame in bench.rx_sent)
     assert certain > len(bench.rx_sent) // 2, "the test knows too little"
-    check(bench, lossless=True)
+    check(bench, lossless)
 
 
 @pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
 @pytest.mark.parametrize("seed", range(201, 205))
 def test_changes_under_traffic(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
     run(start, seed, configuration, changes=25)
+
+
+@pytest.mark.parametrize(
+    "configuration", [DEFAULT, pytest.param(WIDE, marks=pytest.mark.long)], ids=["default", "wide"]
+)
+@pytest.mark.parametrize("seed", [205, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(206, 209))])
+def test_changes_at_line_rate_with_losses(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
+    """Hosts and PS are slow: what is lost is counted, all else is right."""
+    run(start, seed, configuration, changes=12, share=1.0, lossless=False)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
+@pytest.mark.parametrize("seed", range(209, 213))
+@pytest.mark.parametrize("lossless", [True, False], ids=["low load", "line rate"])
+def test_changes_with_switching_inside(start: Start, seed: int, lossless: bool, configuration: tuple[str, ...]) -> None:
+    """Edge virtual bridging is on at most ports, and goes off and on."""
+    run(start, seed, configuration, 25 if lossless else 12, 0.15 if lossless else 1.0, lossless, VEB)

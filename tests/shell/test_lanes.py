@@ -157,5 +157,5 @@ def test_receivers_are_reset_under_traffic(start: Start, seed: int, configuratio
 def test_a_board_with_10g_and_125_mhz(start: Start, seed: int) -> None:
     test_random.run(start, seed, ZCU106, rounds=60, lossless=True)
     test_random.run(start, seed, ZCU106, rounds=40, lossless=False)
-    test_random.run(start, seed, ZCU106, rounds=60, lossless=True, veb=True)
+    test_random.run(start, seed, ZCU106, rounds=60, lossless=True, setting=test_random.VEB)
     test_changes.run(start, seed, ZCU106, changes=25)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from random import Random
 
 import pytest
@@ -16,7 +17,27 @@ pytestmark = pytest.mark.seconds(10)
 DEFAULT: tuple[str, ...] = ()
 
 
-def world(start: Start, seed: int, configuration: tuple[str, ...], ring_log2: int = 8, veb: bool = False) -> World:
+@dataclass(frozen=True)
+class Setting:
+    """What is the same for all of a run.
+
+    veb: ports switch inside the card. pacing: of paced queues, None has some without rates, True some with rates, and
+    False none. credit: frames without buffers are dropped in the card. latency: of the PS's memory, in cycles, where the
+    run does not draw it; None: the least.
+    """
+
+    veb: bool = False
+    pacing: bool | None = None
+    credit: bool = True
+    latency: int | None = None
+
+
+PLAIN, VEB = Setting(), Setting(veb=True)
+
+
+def world(
+    start: Start, seed: int, configuration: tuple[str, ...], ring_log2: int = 8, setting: Setting = PLAIN
+) -> World:
     """A shell with random settings, its clocks off by up to 100 ppm, with any phase."""
     print(f"seed {seed}, configuration {' '.join(configuration) or 'default'}")
     random = Random(seed)
@@ -36,9 +57,13 @@ def world(start: Start, seed: int, configuration: tuple[str, ...], ring_log2: in
             f"{clock}={random.randrange(2_000_000)}",
         ]
     simulator = start(*options, configuration=configuration)
-    made = World(random, Bench(simulator, rate=rate, ring_log2=ring_log2, seed=seed), veb=veb)
+    bench = Bench(simulator, rate=rate, ring_log2=ring_log2, seed=seed)
+    bench.pacing = setting.pacing is not False
+    made = World(random, bench, veb=setting.veb, rates=setting.pacing is True)
     made.most = made.bench.geometry.max_frame + 100
-    made.set_up()
+    if setting.latency is not None:
+        bench.sim.send("ps_timing", read_latency=setting.latency, write_latency=setting.latency)
+    made.set_up(setting.credit)
     return made
 
 
@@ -49,8 +74,11 @@ def ready(world: World, least: int, most: int = 100) -> None:
     world.bench.sim.send("ready", axil_skew=random.random() < 0.5, **percent)
 
 
-def load(world: World, ns: int, share: float, frames: int, runts: bool = True) -> None:
-    """Frames for about that time, receiving at a share of line rate; random pauses, so at less on average."""
+def load(world: World, ns: int, share: float, frames: int, runts: bool = True, of_ps: bool = True) -> None:
+    """Frames for about that time, receiving at a share of line rate; random pauses, so at less on average.
+
+    of_ps: the PS sends some, too.
+    """
     random, bench = world.random, world.bench
     for port in range(bench.geometry.ports):
         start = bench.sim.now_ps // 1000 + random.randrange(2000)
@@ -61,16 +89,16 @@ def load(world: World, ns: int, share: float, frames: int, runts: bool = True) -
             start += (len(data) + WIRE_OVERHEAD) * 8 / bench.rate / share
     for _ in range(frames):
         bench.h2c(*world.sent())
-    for port in range(bench.geometry.ports):
+    for port in range(bench.geometry.ports) if of_ps else ():
         for _ in range(random.randrange(frames // 4 + 1)):
             bench.ps_send(port, world.sent_by_ps(port))
         bench.ps_send(port, world.sent_by_ps(port), world.number & 0xFFFF)
 
 
 def run(
-    start: Start, seed: int, configuration: tuple[str, ...], rounds: int, lossless: bool, veb: bool = False
+    start: Start, seed: int, configuration: tuple[str, ...], rounds: int, lossless: bool, setting: Setting = PLAIN
 ) -> None:
-    game = world(start, seed, configuration, ring_log2=8 if lossless else 4, veb=veb)
+    game = world(start, seed, configuration, ring_log2=8 if lossless else 4, setting=setting)
     bench = game.bench
     for number in range(rounds):
         game.storm = not lossless and number >= rounds // 2
@@ -109,11 +137,11 @@ def test_no_wrong_frame_at_line_rate(start: Start, seed: int, configuration: tup
 @pytest.mark.parametrize("seed", range(301, 304))
 def test_every_frame_that_stays_inside(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
     """With edge virtual bridging: functions, PS and wire as before, and between each other."""
-    run(start, seed, configuration, rounds=60, lossless=True, veb=True)
+    run(start, seed, configuration, rounds=60, lossless=True, setting=VEB)
 
 
 @pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
 @pytest.mark.parametrize("seed", range(401, 403))
 def test_no_wrong_frame_inside_at_line_rate(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
     """The same beside line rate, slow hosts and storms."""
-    run(start, seed, configuration, rounds=40, lossless=False, veb=True)
+    run(start, seed, configuration, rounds=40, lossless=False, setting=VEB)

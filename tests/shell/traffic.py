@@ -41,6 +41,7 @@ class World:
     most: int = 9700
     storm: bool = False  # most frames are broadcast
     veb: bool = False  # some ports switch inside the card
+    rates: bool = False  # functions have rates
     number: int = 0
     runts: set[bytes] = field(default_factory=set)  # that were received
 
@@ -64,6 +65,9 @@ class World:
             members = set(random.sample(functions, random.randrange(geometry.functions)))
             bench.add_group(group, port, address, vid, members)
             self.groups.append((port, address, vid))
+        for function in functions if self.rates else ():
+            most = random.choice((0, 1, 500, 9000))
+            shell.set_tx_rate(function, most, random.choice((0, most // 2)))
         bench.step(10_000)
 
     def _set_up_function(self, function: int) -> None:

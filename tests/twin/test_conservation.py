@@ -43,6 +43,10 @@ def mac(function: int) -> bytes:
     return bytes([2, 0, 0, 0, 1, function])
 
 
+def address(text: str) -> bytes:
+    return bytes.fromhex(text.replace(":", ""))
+
+
 def total(counts: list[Counter[str]], prefix: str) -> int:
     """Of all verdicts of a direction."""
     apart = {"rx_bytes", "tx_bytes", "rx_copies"}
@@ -62,7 +66,9 @@ class World:
         self.ps = Ps.connect(card.socket)
         self.got: Counter[int] = Counter()  # frames by function
         self.bytes: Counter[int] = Counter()
-        self.posted = self.of_ps = 0
+        self.broadcasts: Counter[int] = Counter()
+        self.of_ps: Counter[bytes] = Counter()  # by destination
+        self.posted = 0
 
     def start(self) -> None:
         host = self.host
@@ -83,6 +89,12 @@ class World:
         frames = self.host.functions[function].take()
         self.got[function] += len(frames)
         self.bytes[function] += sum(map(len, frames))
+        self.broadcasts[function] += sum(frame[:6] == address(BROADCAST) for frame in frames)
+        strangers = [frame[:6].hex(":") for frame in frames if frame[:6] not in (mac(function), address(BROADCAST))]
+        assert function == FETCHED or not strangers, f"function {function} has frames for {strangers[:3]}"
+
+    def fetch_of_ps(self) -> None:
+        self.of_ps.update(frame.data[:6] for frame in self.ps.ports[0].poll())
 
     def send(self, queues: Queues, function: int) -> None:
         """Some that may be sent, and some that are spoofed or too long."""
@@ -98,7 +110,7 @@ class World:
         self.host.link.advance(self.STEP_PS)
         for function in (FETCHED, VF):
             self.fetch(function)
-        self.of_ps += len(self.ps.ports[0].poll())
+        self.fetch_of_ps()
         self.send(self.host, FETCHED)
         self.send(self.host.functions[VF], VF)
         if turn % 16 == 0:
@@ -116,12 +128,12 @@ class World:
         self.host.settle()
         # Nothing comes any more; what is in buffers needs no more than a few looks.
         for _ in range(200):
-            before = self.got.total() + self.of_ps
+            before = self.got.total() + self.of_ps.total()
             self.host.link.advance(self.STEP_PS)
             for function in (FETCHED, SLOW, FULL, VF, BAD_QUEUE):
                 self.fetch(function)
-            self.of_ps += len(self.ps.ports[0].poll())
-            if self.got.total() + self.of_ps == before:
+            self.fetch_of_ps()
+            if self.got.total() + self.of_ps.total() == before:
                 break
 
     def check(self) -> None:
@@ -147,13 +159,21 @@ class World:
         to_host = port["rx_to_host"] + port["rx_host_overflow"]
         assert port["rx_ps_policed"] > 0
         to_ps = sum(port[f"rx_{name}"] for name in ("to_ps", "ps_overflow", "ps_policed", "ps_ptp_policed"))
-        assert to_ps == several + port["rx_unicast"] - (to_host - several) - port["rx_nowhere"]
-        assert to_host + to_ps + port["rx_nowhere"] == port["rx_unicast"] + 2 * several
-        assert self.of_ps == port["rx_to_ps"]
+        assert to_host + to_ps == port["rx_unicast"] + 2 * several
+        assert port["rx_nowhere"] == 0
+        # The tester's unicast goes to each address in turn, the ARM's among them; bad frames are drawn at random.
+        for_arm = port["rx_unicast"] / (ADDRESSES + 4)
+        assert abs(to_ps - several - for_arm) < 0.02 * for_arm
+        assert self.of_ps.total() == port["rx_to_ps"]
+        assert set(self.of_ps) == {ARM, address(BROADCAST), address(GROUP)}
 
         # Each frame of the host has one verdict, and one more for each copy.
         assert total(verdicts, "rx_") == port["rx_to_host"] + len(LISTENERS) * nobody["rx_copying"]
-        assert nobody["rx_copying"] + nobody["rx_copy_cut"] <= port["rx_broadcast"]
+        copied = nobody["rx_copying"]
+        assert 0 < copied <= copied + nobody["rx_copy_cut"] <= port["rx_broadcast"]
+        for function in LISTENERS:
+            missing = copied - self.broadcasts[function]
+            assert 0 <= missing <= functions[function]["rx_queue_full"] + functions[function]["rx_copy_cut"]
         assert nobody["rx_no_match"] > 0
         assert functions[FULL]["rx_queue_full"] > 0
         assert functions[WITHOUT_QUEUES]["rx_disabled"] > 0

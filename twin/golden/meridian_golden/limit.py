@@ -38,7 +38,10 @@ class Limit:
 
 
 def is_ptp(frame: bytes) -> bool:
-    """Whether a frame is taken for one of PTP; what is only in its last eight bytes (or fewer) is not seen."""
+    """Whether a frame is taken for one of PTP, by docs/architecture.md, "Limits of the PS".
+
+    What is in the last beat, of one to eight bytes, does not count there. No message of PTP has its type or port in it.
+    """
     before_last = frame[: (len(frame) - 1) // BEAT * BEAT]
 
     def word(at: int) -> int:
