@@ -51,7 +51,13 @@ def test_processors_of_a_mask() -> None:
 def test_boards_are_those_of_the_builds() -> None:
     found = boards.all_boards()
     assert set(found) == {path.parent.name for path in (ROOT / "vivado/boards").glob("*/board.tcl")}
-    assert found["zcu106"] == boards.Board(ports=2, line_rate=10, host_bytes=32, host_mhz=125, lanes=4)
+    assert found["zcu106"] == boards.Board(ports=2, line_rate=10, host_bytes=32, host_mhz=125, generation=3, lanes=4)
+
+
+def test_the_speed_of_each_generation_is_that_of_the_builds() -> None:
+    (words,) = re.findall(r"variable speeds \{(.*)\}", (ROOT / "vivado/tcl/board.tcl").read_text())
+    numbers = list(map(float, words.split()))
+    assert boards.SPEEDS == dict(zip(map(int, numbers[::2]), numbers[1::2], strict=True))
 
 
 def test_the_map_is_that_of_the_drivers() -> None:
