@@ -22,7 +22,7 @@ from meridian_selftest.dump import PARTS, VERSION, Dump
 from meridian_selftest.main import run
 from meridian_selftest.registers import Registers
 from meridian_selftest.result import FAIL, PASS, SKIP, Fail, Skip
-from meridian_selftest.traffic import interrupts_of
+from meridian_selftest.traffic import interrupts_of, of_messages
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "host-driver/tools"
@@ -41,6 +41,19 @@ def test_interrupts_of_an_interface() -> None:
     assert interrupts_of("eth1", INTERRUPTS) == {0: 12, 1: 7}
     assert interrupts_of("eth1", INTERRUPTS.replace("eth1-", "eth1-shared-")) == {0: 12, 1: 7}
     assert interrupts_of("eth2", INTERRUPTS) == {}
+
+
+def test_interrupts_of_a_function_beside_its_queues(fake: FakeSystem) -> None:
+    """Each PF has one, and the driver calls all of them the same."""
+    other = "30: 8 8 PCI-MSIX-0000:01:00.1 0-edge meridian\n"
+    (fake.root / "proc/interrupts").write_text(INTERRUPTS + other)
+    for address, numbers, count in (("0000:01:00.0", (25, 26, 27), 7), ("0000:01:00.1", (28, 30), 16)):
+        folder = fake.card(address) / "msi_irqs"
+        assert of_messages(Function(folder.parent)) is None
+        folder.mkdir()
+        for number in numbers:
+            (folder / str(number)).write_text("msix\n")
+        assert of_messages(Function(folder.parent)) == count
 
 
 def test_processors_of_a_mask() -> None:
