@@ -150,8 +150,8 @@ def test_a_check_of_the_block_ends_with_the_link_that_it_took(
 
 @pytest.mark.parametrize(
     ("options", "flags", "size"),
-    [({}, 1, 30000), ({"quick": True}, 1, 3000), ({"slow": 9, "loop_plugs": frozenset({1})}, 5, 3000)],
-    ids=["ten rounds", "quick", "a loop plug and a slow card"],
+    [({}, 1, 60000), ({"quick": True}, 1, 3000), ({"slow": 9, "loop_plugs": frozenset({1})}, 5, 3000)],
+    ids=["twenty rounds", "quick", "a loop plug and a slow card"],
 )
 def test_loops_of_a_port(
     fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], flags: int, size: int
