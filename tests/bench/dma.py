@@ -4,9 +4,9 @@ are the shell's self-test block, the models of the QDMA IP and of the PCIe link,
 
 Writes build/bench/dma.json, and dma.html with plots. The self-test block of the simulated shell makes C2H frames, checks
 and counts H2C frames, and measures how long they take; "source" in each figure names who did. A register of BAR2 is
-accessed in the same shell. What needs descriptors that the card makes itself is a row "waits for bypass" of the model. The
-DMA engine of our own is measured in a shell with it, beside the model of the IP (dma_own.py), and with commands of the
-card's own logic (dma_commands.py).
+accessed in the same shell. What needs descriptors that the card makes itself, or memory-mapped queues, is a row that waits
+(dma_waits.py). The DMA engine of our own is measured in a shell with it, beside the model of the IP (dma_own.py), and with
+commands of the card's own logic (dma_commands.py).
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import dma
 import dma_own
 import dma_published
 import dma_runs
+import dma_waits
 import pytest
 import report
 from dma_links import LINKS
@@ -48,6 +49,7 @@ def said(mode: str, c2h: int, h2c: int, engine: str = "qdma_model") -> dict[str,
     return {"mode": mode, "source": "here", "engine": engine, "timed_by": "window"} | whole | ways | times | accesses
 
 
+ROOT = Path(__file__).resolve().parents[2]
 GOOD = said("c2h", 6400, 0)
 
 
@@ -248,11 +250,24 @@ def test_page_and_figures(bench: Path) -> None:
         assert "over the bytes of a frame." in str(picture.get("aria-label"))
     told = "".join(page.itertext())
     assert "waits for bypass" in told
+    assert told.count("waits for a load of memory-mapped queues: the report has graphs without numbers") == 3
+    assert "Xilinx AR 71453, figures 39, 42, 45 and 48" in told
     assert "Mpps" in told
     assert "8 queues, published" in told
     assert "h2c, 64 bytes, 1 queues" in told and "by a module of the card" in told
     assert "at each point on the faster of two machines" in told
     assert "Simulated Verilog behind a model of the integrated block for PCIe" in told
+
+
+def test_rows_that_wait_for_what_the_builds_leave_out() -> None:
+    """Once a build has bypass or memory-mapped queues, the model has to have them, and the rows go."""
+    settings = (ROOT / "vivado/tcl/qdma.tcl").read_text()
+    built = {"bypass": "dsc_byp_mode None", "a load of memory-mapped queues": "en_axi_mm_qdma false"}
+    rows = [it for it in dma_waits.waits() if "vivado/tcl/qdma.tcl" in it["why"]]
+    assert {it["waits_for"] for it in rows} == set(built)
+    assert all(setting in settings for setting in built.values())
+    assert sorted(number for numbers in dma_waits.MEMORY_FIGURES.values() for number in numbers) == [*range(39, 51)]
+    assert len({it["id"] for it in dma_waits.waits()}) == len(dma_waits.ROWS)
 
 
 def test_what_a_link_carries() -> None:

@@ -66,6 +66,23 @@ def test_the_dma_engine_of_our_own_gives_each_pf_as_many_vfs(
     assert Setting(hardware=hardware, shell=shell, dma="qdma").card_build() == [*shell]
 
 
+@pytest.mark.parametrize("machine", ["run", "host", "ps"])
+@pytest.mark.parametrize(
+    ("arguments", "shell"),
+    [
+        ([], ()),
+        (["--self-test"], ("--self-test", "true")),
+        (["--self-test", "--box", "a.v,b.v"], ("--box", "a.v,b.v", "--self-test", "true")),
+        (["--host-box", "a.v"], ("--host-box", "a.v")),
+    ],
+)
+def test_a_card_has_what_the_command_says(machine: str, arguments: list[str], shell: tuple[str, ...]) -> None:
+    command_line = [machine, *arguments, *(["--", "true"] if machine == "run" else [])]
+    parsed = command.parser().parse_args(command_line)
+    setting = command.ps_setting_of(parsed) if machine == "ps" else command.setting_of(parsed)
+    assert setting.shell == shell
+
+
 @pytest.mark.parametrize(("option", "kept"), [("--pcap", True), ("--wave", True), ("--keep", True), (None, False)])
 def test_what_was_asked_for_is_kept_after_ctrl_c(
     option: str | None, kept: bool, monkeypatch: pytest.MonkeyPatch

@@ -143,6 +143,53 @@ def test_the_tree_has_no_peripheral_that_the_preset_lacks() -> None:
         assert [node for node in nodes if (node in off) != lacks] == [], name
 
 
+# SYSMON as the kernel's binding (xlnx,zynqmp-ams) and tree have it, which is off.
+BOARD = """/dts-v1/;
+/ {
+	#address-cells = <2>;
+	#size-cells = <2>;
+	gic: interrupt-controller { interrupt-controller; #interrupt-cells = <3>; };
+	xilinx_ams: ams@ffa50000 {
+		compatible = "xlnx,zynqmp-ams";
+		status = "disabled";
+		reg = <0x0 0xffa50000 0x0 0x800>;
+		#address-cells = <1>;
+		#size-cells = <1>;
+		ranges = <0 0 0xffa50800 0x800>;
+		ams_ps: ams-ps@0 { compatible = "xlnx,zynqmp-ams-ps"; status = "disabled"; reg = <0 0x400>; };
+		ams_pl: ams-pl@400 { compatible = "xlnx,zynqmp-ams-pl"; status = "disabled"; reg = <0x400 0x400>; };
+	};
+};
+"""
+
+
+def test_linux_reads_the_sysmon(tmp_path: Path) -> None:
+    """The kernel has the driver that meridian-selftest looks for, and a board's tree with what its machine appends has
+    all of SYSMON's nodes on."""
+    options = (LAYERS / "meta-meridian-bsp/recipes-kernel/linux/files/meridian.cfg").read_text().splitlines()
+    assert {"CONFIG_IIO=y", "CONFIG_XILINX_AMS=y"} <= set(options)
+    machine = (LAYERS / "meta-meridian-bsp/conf/machine/include/meridian.inc").read_text()
+    (appended,) = re.findall(r'^EXTRA_DT_INCLUDE_FILES = "\$\{.*?\} (.*)"$', machine, re.MULTILINE)
+    tree = tmp_path / "board.dts"
+    tree.write_text(BOARD + "".join(f'/include/ "{name}"\n' for name in appended.split()))
+    folder = LAYERS / "meta-meridian-bsp/recipes-bsp/device-tree/files"
+    command = ["dtc", "-q", "-i", folder, "-O", "dtb", "-o", tmp_path / "board.dtb", tree]
+    subprocess.run(command, check=True, timeout=60)
+    for node in ("", "/ams-ps@0", "/ams-pl@400"):
+        command = ["fdtget", tmp_path / "board.dtb", f"/ams@ffa50000{node}", "status"]
+        assert subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout == "okay\n", node
+
+
+def test_each_tree_that_a_machine_names_is_there() -> None:
+    """And each that is there is named."""
+    folder, names = LAYERS / "meta-meridian-bsp/recipes-bsp/device-tree/files", set()
+    for file in (LAYERS / "meta-meridian-bsp/conf/machine").rglob("*.*"):
+        names |= set(
+            re.findall(r"[\w-]+\.dtsi?\b", " ".join(re.findall(r"^[A-Z_]+ .?= .*", file.read_text(), re.MULTILINE)))
+        )
+    assert names == {file.name for file in folder.iterdir()}
+
+
 def test_two_files_of_the_name_that_a_recipe_takes_are_refused(tmp_path: Path) -> None:
     recipe, sources = tmp_path / "one", tmp_path / "sources"
     sources.mkdir()

@@ -22,7 +22,7 @@ from meridian_selftest.dump import PARTS, VERSION, Dump
 from meridian_selftest.main import run
 from meridian_selftest.registers import Registers
 from meridian_selftest.result import FAIL, PASS, SKIP, Fail, Skip
-from meridian_selftest.traffic import interrupts_of
+from meridian_selftest.traffic import interrupts_of, of_messages
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "host-driver/tools"
@@ -43,6 +43,19 @@ def test_interrupts_of_an_interface() -> None:
     assert interrupts_of("eth2", INTERRUPTS) == {}
 
 
+def test_interrupts_of_a_function_beside_its_queues(fake: FakeSystem) -> None:
+    """Each PF has one, and the driver calls all of them the same."""
+    other = "30: 8 8 PCI-MSIX-0000:01:00.1 0-edge meridian\n"
+    (fake.root / "proc/interrupts").write_text(INTERRUPTS + other)
+    for address, numbers, count in (("0000:01:00.0", (25, 26, 27), 7), ("0000:01:00.1", (28, 30), 16)):
+        folder = fake.card(address) / "msi_irqs"
+        assert of_messages(Function(folder.parent)) is None
+        folder.mkdir()
+        for number in numbers:
+            (folder / str(number)).write_text("msix\n")
+        assert of_messages(Function(folder.parent)) == count
+
+
 def test_processors_of_a_mask() -> None:
     assert frames.processors("00000001,00000005") == {0, 2, 32}
     assert frames.processors("") == set()
@@ -51,7 +64,13 @@ def test_processors_of_a_mask() -> None:
 def test_boards_are_those_of_the_builds() -> None:
     found = boards.all_boards()
     assert set(found) == {path.parent.name for path in (ROOT / "vivado/boards").glob("*/board.tcl")}
-    assert found["zcu106"] == boards.Board(ports=2, line_rate=10, host_bytes=32, host_mhz=125, lanes=4)
+    assert found["zcu106"] == boards.Board(ports=2, line_rate=10, host_bytes=32, host_mhz=125, generation=3, lanes=4)
+
+
+def test_the_speed_of_each_generation_is_that_of_the_builds() -> None:
+    (words,) = re.findall(r"variable speeds \{(.*)\}", (ROOT / "vivado/tcl/board.tcl").read_text())
+    numbers = list(map(float, words.split()))
+    assert boards.SPEEDS == dict(zip(map(int, numbers[::2]), numbers[1::2], strict=True))
 
 
 def test_the_map_is_that_of_the_drivers() -> None:
@@ -131,8 +150,8 @@ def test_a_check_of_the_block_ends_with_the_link_that_it_took(
 
 @pytest.mark.parametrize(
     ("options", "flags", "size"),
-    [({}, 1, 30000), ({"quick": True}, 1, 3000), ({"slow": 9, "loop_plugs": frozenset({1})}, 5, 3000)],
-    ids=["ten rounds", "quick", "a loop plug and a slow card"],
+    [({}, 1, 60000), ({"quick": True}, 1, 3000), ({"slow": 9, "loop_plugs": frozenset({1})}, 5, 3000)],
+    ids=["twenty rounds", "quick", "a loop plug and a slow card"],
 )
 def test_loops_of_a_port(
     fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], flags: int, size: int

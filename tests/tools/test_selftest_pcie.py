@@ -72,6 +72,46 @@ def test_a_link_with_fewer_lanes_than_the_board(fake: FakeSystem) -> None:
         pcie.link(fake.context(board="t1-rfsoc"))
 
 
+@pytest.mark.parametrize(
+    ("board", "width", "speed"), [("zcu106", "4", "8.0"), ("zcu106", "16", "16.0"), ("t1-rfsoc", "8", "8.0")]
+)
+def test_a_link_as_the_board_has_it(fake: FakeSystem, board: str, width: str, speed: str) -> None:
+    place = fake.card()
+    for which in ("current", "max"):
+        (place / f"{which}_link_width").write_text(f"{width}\n")
+        (place / f"{which}_link_speed").write_text(f"{speed} GT/s PCIe\n")
+    said = pcie.link(fake.context(board=board))
+    assert said == f"x{width} at {float(speed):g} GT/s, as card, slot and the board {board} can"
+
+
+@pytest.mark.parametrize(
+    ("width", "speed", "said"),
+    [
+        ("4", "8.0", "the link has x4 at 8 GT/s, the board t1-rfsoc has 8 lanes. Take a slot with as many"),
+        ("8", "5.0", "the link has x8 at 5 GT/s, the board t1-rfsoc can 8 GT/s. Take a slot of generation 3"),
+    ],
+)
+def test_a_slot_that_can_less_than_the_board(fake: FakeSystem, width: str, speed: str, said: str) -> None:
+    place = fake.card()
+    for file, value in (("width", width), ("speed", f"{speed} GT/s PCIe")):
+        (fake.port / f"max_link_{file}").write_text(f"{value}\n")
+        (place / f"current_link_{file}").write_text(f"{value}\n")
+    assert pcie.link(fake.context())
+    with pytest.raises(Fail, match=said):
+        pcie.link(fake.context(board="t1-rfsoc"))
+
+
+@pytest.mark.parametrize(("file", "value", "said"), [("width", "4", "x4 at 8"), ("speed", "5.0 GT/s PCIe", "x8 at 5")])
+def test_a_card_that_can_less_than_the_board(fake: FakeSystem, file: str, value: str, said: str) -> None:
+    place = fake.card()
+    for which in ("current", "max"):
+        (place / f"{which}_link_{file}").write_text(f"{value}\n")
+    assert pcie.link(fake.context())
+    wanted = f"the card says that it can {said} GT/s, the board t1-rfsoc has 8 lanes at 8 GT/s. Load a bitstream"
+    with pytest.raises(Fail, match=wanted):
+        pcie.link(fake.context(board="t1-rfsoc"))
+
+
 def test_sizes_of_packets(fake: FakeSystem) -> None:
     place = fake.card()
     assert pcie.payload(fake.context()) == (

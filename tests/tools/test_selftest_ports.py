@@ -222,12 +222,38 @@ def test_pattern_and_loops_of_a_card(fake: FakeSystem, monkeypatch: pytest.Monke
         "a pattern went each way without an error: eth0 4096 bytes in 9 frames through 2 queue(s) in 40 ms"
     )
     assert block.loops(context) == (
-        "frames went round without an error: port 0 30000 bytes in 70 frames of 60 to 9596 bytes (near-pcs, near-pma) "
-        "in 200 ms"
+        "frames went round without an error: port 0 60000 bytes in 140 frames of 60 to 9596 bytes (near-pcs, near-pma) "
+        "in 400 ms"
     )
     tested.clear()  # the log was full
     assert block.pattern(context).endswith("eth0 good ('dmesg' has how much)")
     assert block.loops(context).endswith("port 0 good ('dmesg' has how much)")
+
+
+@pytest.mark.parametrize(
+    ("quick", "asked"),
+    [(True, [ethtool.TEST_OFFLINE | ethtool.TEST_EXTERNAL]), (False, [ethtool.TEST_OFFLINE] + block.ROUNDS * [5])],
+    ids=["quick", "whole"],
+)
+def test_quick_runs_the_driver_s_tests_once_for_both_lines(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, tested: dict[str, str], quick: bool, asked: list[int]
+) -> None:
+    """As the loops want them, here of a port with a loop plug; an error of one is not the other's."""
+    interface(fake, monkeypatch)
+    dumped(monkeypatch, **HAS_BLOCK, **ONE_PORT)
+    flags = []
+
+    def self_test(name: str, wanted: int = 0) -> dict[str, int]:
+        flags.append(wanted)
+        return {"dma_pattern": 5, "port_loops": 0}
+
+    monkeypatch.setattr(ethtool, "self_test", self_test)
+    tested |= {"": "1 of 9 frames was lost: look", "port loops: ": ROUND.replace("pma)", "pma, external)")}
+    context = fake.context(quick=quick, loop_plugs=frozenset({0}))
+    with pytest.raises(Fail, match="eth0: 1 of 9 frames was lost. Look"):
+        block.pattern(context)
+    assert "near-pma, external" in block.loops(context)
+    assert flags == asked
 
 
 def test_the_block_is_left_alone_by_who_does_not_want_to_be_disturbed(

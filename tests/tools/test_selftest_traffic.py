@@ -23,7 +23,7 @@ def test_no_processor_sends_by_a_queue(fake: FakeSystem) -> None:
     queue.mkdir(parents=True)
     (queue / "xps_cpus").write_text("0\n")
     with pytest.raises(Skip, match="no processor that this program may use sends by a queue of eth0"):
-        traffic._interrupts_of(fake.context(), "eth0")
+        traffic.vectors(fake.context(), "eth0")
 
 
 def test_without_a_processor_of_a_queue_it_stays_where_it_may_run(fake: FakeSystem) -> None:
@@ -93,7 +93,7 @@ def test_a_frame_that_linux_does_not_take_is_no_missing_interrupt(
     monkeypatch.setattr(frames, "Frames", lambda *_: Socket(False, True))
     context = fake.context(slow=0.05)
     with pytest.raises(Fail, match=r"Linux takes no frame by queue 0 of eth0 \(No buffer space available\)"):
-        traffic._interrupts_of(context, "eth0")
+        traffic.vectors(context, "eth0")
     with pytest.raises(Fail, match=r"Linux takes no frame of eth0 \(No buffer space available\)"):
         traffic.latency(context)
 
@@ -150,6 +150,49 @@ def test_only_counters_that_are_added_up_must_not_go_back(
     else:
         with pytest.raises(Fail, match="counters went back: eth0:card_tx_sent"):
             counters.add_up(fake.context(quick=True))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (3, 4, ""),
+        (0, 9, ""),
+        (3, 3, r"no interrupt comes for messages of VF 0 to eth0 \(0000:3b:00.0\)"),
+        (3, None, r"no interrupt comes for messages of VF 0 to eth0"),
+        (None, None, "Linux has no interrupt of 0000:3b:00.0 for messages of VFs"),
+    ],
+)
+def test_messages_of_a_vf_interrupt(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, before: int | None, after: int | None, said: str
+) -> None:
+    two_pfs(fake, monkeypatch)
+    context = fake.context(slow=0.01)
+    monkeypatch.setattr(traffic, "of_messages", lambda _: after)
+    if said:
+        with pytest.raises(Fail, match=said):
+            vf._messages(context, context.host.pfs[0], before)
+    else:
+        assert vf._messages(context, context.host.pfs[0], before) == "its messages interrupted"
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [(False, "vectors not tested: no processor that this program may use"), (True, "vectors that fired: eth0 1 of 2")],
+)
+def test_vectors_of_a_vf(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, files: bool, said: str) -> None:
+    two_pfs(fake, monkeypatch)
+    (fake.root / "proc/interrupts").write_text(INTERRUPTS)
+    if files:
+        (fake.root / "sys/class/net/eth0/queues/tx-0").mkdir(parents=True)
+        xps = fake.root / "sys/class/net/eth0/queues/tx-0/xps_cpus"
+        xps.write_text(f"{1 << max(os.sched_getaffinity(0)):x}\n")
+    monkeypatch.setattr(traffic, "_fires", lambda *_: True)
+    context = fake.context()
+    assert vf._vectors(context, context.host.pfs[0]).startswith(said)
+    if files:
+        monkeypatch.setattr(traffic, "_fires", lambda *_: False)
+        with pytest.raises(Fail, match=r"no interrupt comes for queue\(s\) 0 of eth0"):
+            vf._vectors(context, context.host.pfs[0])
 
 
 def test_a_vf_that_another_driver_takes(fake: FakeSystem) -> None:

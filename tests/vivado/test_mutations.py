@@ -59,6 +59,9 @@ MISTAKES = {
     "registers that become one": ("tcl/implement.tcl", " -keep_equivalent_registers", "", "no cell for source shell/a/copy"),
     "newer Tcl": ("tcl/board.tcl", "concat $pins $ps", "lmap x [concat $pins $ps] {set x}", "no command lmap"),
     "size of the device": ("boards/t1-rfsoc/board.tcl", "lut 425280", "lut 230400", "board.tcl says 230400"),
+    "generation of PCIe": ("boards/t1-rfsoc/board.tcl", "board pcie_gen 3", "board pcie_gen 2", LOG),
+    "generation that is none": ("boards/t1-rfsoc/board.tcl", "board pcie_gen 3", "board pcie_gen 8.0",
+                                "pcie_gen is '8.0', one of 1 2 3 is known"),
     "key of a board": ("boards/t1-rfsoc/board.tcl", "board pcie_lanes 8", "board lanes 8", "unknown key lanes"),
 }  # fmt: skip
 #: The same, found by lint of the whole top.

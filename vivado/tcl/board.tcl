@@ -14,7 +14,8 @@ namespace eval boards {
     host_bytes      "bytes in a beat of the QDMA streams"
     host_mhz        "clock of the QDMA streams"
     vfs             "VFs of each PF"
-    pcie_lanes      "lanes of the PCIe link, Gen3"
+    pcie_gen        "generation of the PCIe link: 1, 2 or 3"
+    pcie_lanes      "lanes of the PCIe link"
     pcie_block      "site of the PCIe block"
     pcie_quad       "transceiver quad of lane 0"
     eth_gt          "kind of the Ethernet transceivers: GTY or GTH"
@@ -27,6 +28,8 @@ namespace eval boards {
     flash           "kind of its flash memory, in the words of program_flash; empty: not known"
     defines         "Verilog macros of pins that only some boards have"
   }
+  # GT/s of a lane by the generation of PCIe, in the words of the IPs.
+  variable speeds {1 2.5 2 5.0 3 8.0}
   variable settings {}
   variable missing {}
   variable values {}
@@ -121,7 +124,11 @@ namespace eval boards {
   }
 
   proc check {board} {
+    variable speeds
     dict with board {
+      if {![dict exists $speeds $pcie_gen]} {
+        error "board $name: pcie_gen is '$pcie_gen', one of [dict keys $speeds] is known"
+      }
       if {$ports != [llength $eth_lanes]} {
         error "board $name: $ports ports and [llength $eth_lanes] lanes"
       }
@@ -140,6 +147,12 @@ namespace eval boards {
         }
       }
     }
+  }
+
+  # GT/s of a lane, as the IPs have it.
+  proc link_speed {board} {
+    variable speeds
+    return [dict get $speeds [dict get $board pcie_gen]]_GT/s
   }
 
   # Whether the board can have the DMA engine of our own.

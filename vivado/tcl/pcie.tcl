@@ -9,7 +9,7 @@ namespace eval pcie {
       set settings [dict create \
         mode_selection Advanced \
         PL_LINK_CAP_MAX_LINK_WIDTH X$pcie_lanes \
-        PL_LINK_CAP_MAX_LINK_SPEED 8.0_GT/s \
+        PL_LINK_CAP_MAX_LINK_SPEED [boards::link_speed $board] \
         pcie_blk_locn $pcie_block \
         en_gt_selection true \
         select_quad $pcie_quad \

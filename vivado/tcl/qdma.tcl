@@ -8,7 +8,7 @@ namespace eval qdma {
       set settings [dict create \
         mode_selection Advanced \
         pl_link_cap_max_link_width X$pcie_lanes \
-        pl_link_cap_max_link_speed 8.0_GT/s \
+        pl_link_cap_max_link_speed [boards::link_speed $board] \
         pcie_blk_locn $pcie_block \
         en_gt_selection true \
         select_quad $pcie_quad \

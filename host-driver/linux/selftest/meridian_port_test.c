@@ -224,7 +224,7 @@ static int run_batch(void *test)
 }
 
 /**
- * meridian_run_port_test() - have frames go for half a second, and compare them
+ * meridian_run_port_test() - have frames go for a quarter of a second, and compare them
  * @t: the test, whose ports are reserved and have a link
  *
  * Says in a sentence what is wrong.

@@ -8,12 +8,13 @@ may map BAR2 meanwhile: 'ethtool -t INTERFACE offline'. The driver says in the k
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 
 from . import changes, ethtool, system
 from .card import has_carrier, port_of
-from .context import LINK_SECONDS, Context
+from .context import LINK_SECONDS, Context, Offline
 from .result import Fail, Skip
 
 CAPABILITY = 1 << 19
@@ -31,8 +32,10 @@ ROUND = re.compile(r"(\d+) bytes in (\d+) frames of 60 to (\d+) bytes went round
 LEFT_OUT = "left out"
 #: What the driver calls the loops outside of a port.
 PLUG, CABLE = "external", "cable to port {}"
-#: Of a card; each has half a second for each loop.
-ROUNDS = 10
+#: Of a card; each has a quarter of a second for each loop.
+ROUNDS = 20
+#: With --quick no further interface is begun once the tests have taken so long.
+QUICK_SECONDS = 4
 
 
 def _need_block(context: Context) -> None:
@@ -60,18 +63,31 @@ def judged(interface: str, error: int | None, said: str) -> re.Match[str] | None
     return GOOD.search(said) or ROUND.search(said)
 
 
-def _run(context: Context, interface: str, test: str, of: str, flags: int = 0, up: bool = True) -> re.Match[str] | None:
-    """up: the interface is, while it is tested."""
+def _offline(context: Context, interface: str, flags: int, up: bool) -> Offline:
+    """The driver's tests, which are all run at once: with --quick, what one check has run is not run for another."""
+    if context.options.quick and (interface, flags) in context.offline:
+        return context.offline[interface, flags]
+    spent = sum(done.seconds for done in context.offline.values())
+    if context.options.quick and context.offline and spent >= context.bound(QUICK_SECONDS):
+        raise context.no_more_time(interface)
+    start = time.monotonic()
     with changes.interface_up(interface) if up else nullcontext(), system.kernel_log() as log:
         had_link = has_carrier(interface)
-        error = ethtool.self_test(interface, ethtool.TEST_OFFLINE | flags).get(test)
+        results = ethtool.self_test(interface, ethtool.TEST_OFFLINE | flags)
         if had_link:  # the loops have taken it, and the checks behind this one need it
             system.until(lambda: has_carrier(interface), context.patience(LINK_SECONDS))
-        return judged(interface, error, _sentence(log(), interface, of))
+        context.offline[interface, flags] = Offline(results, log(), time.monotonic() - start)
+    return context.offline[interface, flags]
 
 
-def _pattern_of(context: Context, interface: str) -> str:
-    found = _run(context, interface, PATTERN, OF_PATTERN)
+def _run(context: Context, interface: str, test: str, of: str, flags: int = 0, up: bool = True) -> re.Match[str] | None:
+    """up: the interface is, while it is tested."""
+    done = _offline(context, interface, flags, up)
+    return judged(interface, done.results.get(test), _sentence(done.log, interface, of))
+
+
+def _pattern_of(context: Context, interface: str, flags: int = 0) -> str:
+    found = _run(context, interface, PATTERN, OF_PATTERN, flags)
     if not found:
         return f"{interface} good ('dmesg' has how much)"
     count, frames, queues, milliseconds = found.groups()
@@ -88,7 +104,19 @@ def pattern(context: Context) -> str:
     _need_block(context)
     interfaces = context.host.interfaces or [context.host.first_interface()]
     context.may_disturb("takes the traffic of each interface away for about 2 s")
-    return _of_all(context, interfaces, "a pattern went each way without an error", _pattern_of)
+    of_ports = _by_port(interfaces)
+
+    def of_one(context: Context, name: str) -> str:
+        """With --quick, as the loops of the port are wanted behind it."""
+        is_shared = context.options.quick and of_ports[port_of(name)] == name
+        return _pattern_of(context, name, _flags(context, name, of_ports) if is_shared else 0)
+
+    return _of_all(context, interfaces, "a pattern went each way without an error", of_one)
+
+
+def _by_port(interfaces: list[str]) -> dict[int, str]:
+    """One for each port, as PFs may share a port."""
+    return {port_of(name): name for name in reversed(interfaces)}
 
 
 def _external(context: Context, interface: str, of_ports: dict[int, str]) -> str:
@@ -101,6 +129,10 @@ def _external(context: Context, interface: str, of_ports: dict[int, str]) -> str
         if port == first:  # the test goes both ways
             return CABLE.format(sum(ends) - port)
     return ""
+
+
+def _flags(context: Context, interface: str, of_ports: dict[int, str]) -> int:
+    return ethtool.TEST_EXTERNAL if _external(context, interface, of_ports) else 0
 
 
 def _found_outside(interface: str, wanted: str, found: str) -> None:
@@ -127,7 +159,7 @@ def _loops_of(context: Context, interface: str, of_ports: dict[int, str], up: bo
     total = [0, 0, 0]
     loops, largest = "", ""
     for _ in range(rounds):
-        found = _run(context, interface, LOOPS, OF_LOOPS, ethtool.TEST_EXTERNAL if outside else 0, up)
+        found = _run(context, interface, LOOPS, OF_LOOPS, _flags(context, interface, of_ports), up)
         if found:
             size, frames, largest, loops, milliseconds = found.groups()
             _found_outside(interface, outside, loops.rpartition(", ")[2])
@@ -179,7 +211,7 @@ def loops(context: Context) -> str:
     """Frames of 64 to 9600 bytes go round in each loop of each port, and both ways through each cable, without an error."""
     _need_block(context)
     interfaces = context.host.interfaces or [context.host.first_interface()]
-    of_ports = {port_of(name): name for name in reversed(interfaces)}  # PFs may share a port
+    of_ports = _by_port(interfaces)
     _need_ports(context, of_ports)
     context.may_disturb("takes each port from the host for some seconds")
     had_link = [name for name in interfaces if has_carrier(name)]

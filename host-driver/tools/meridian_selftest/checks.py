@@ -63,7 +63,7 @@ CHECKS = (
     Check("payload", "MPS and MRRS of PCIe", pcie.payload, OF_HOST),
     Check("registers", "the driver's tests of registers and tables", identity.registers, OF_HOST),
     Check("link", "link, module and light, a line for each port", ports.host_links, ports.arm_links),
-    Check("interrupts", "every vector fires", traffic.interrupts, OF_HOST),
+    Check("interrupts", "every vector of the queue pairs fires", traffic.interrupts, OF_HOST),
     Check("latency", "time from a doorbell to its completion", traffic.latency, OF_HOST),
     Check("ps", "rings of the card's ARM side", arm.host_rings, arm.arm_rings),
     Check("phc", "drift of the PTP clock against the machine's", OF_ARM, clock.drift),
@@ -71,7 +71,7 @@ CHECKS = (
     Check("sensors", "temperatures and voltages", OF_ARM, sensors.sensors),
     Check(
         "vf",
-        "function level reset of a VF under load",
+        "vectors of a VF and of its messages, and its function level reset under load",
         vf.reset_under_load,
         OF_HOST,
         "makes a VF, resets it, removes it",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from . import changes, ethtool, system
 from .card import ArmCard, HostCard, has_carrier, port_of
@@ -35,10 +35,24 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Offline:
+    """What the driver's offline tests have found: 0 or an error by the test's name, and the kernel's log meanwhile; and how
+    many seconds they took.
+    """
+
+    results: dict[str, int]
+    log: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Context:
+    """offline: the last of each interface and flags of ethtool."""
+
     card: HostCard | ArmCard
     options: Options
     map: Registers
+    offline: dict[tuple[str, int], Offline] = field(default_factory=dict)
 
     @property
     def host(self) -> HostCard:
@@ -75,6 +89,10 @@ class Context:
         if not said and skipped:
             raise skipped[0]
         return said, [f"not tested: {reason}" for reason in skipped]
+
+    def no_more_time(self, name: str) -> Skip:
+        """--quick leaves an interface out."""
+        return Skip(f"{name}: --quick has no more time for it")
 
     def may_disturb(self, what: str) -> None:
         """Skips what changes something if the user does not want it."""

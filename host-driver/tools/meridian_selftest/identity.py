@@ -73,20 +73,16 @@ def host_bitstream(context: Context) -> str:
         )
     date = time.strftime("%Y-%m-%d", time.gmtime(built)) if built else "without a date"
     found = boards.Board(
-        dump.ports, dump.gigabits, dump.ident("GEOMETRY", "HOST_BYTES"), dump.ident("CLOCKS", "HOST_MHZ"), 0
+        dump.ports, dump.gigabits, dump.ident("GEOMETRY", "HOST_BYTES"), dump.ident("CLOCKS", "HOST_MHZ"), 0, 0
     )
     words = f"{found.ports} port(s) of {found.line_rate} Gb/s, {found.host_bytes} bytes at {found.host_mhz} MHz"
-    known = {name: boards.Board(*_without_lanes(board)) for name, board in boards.all_boards().items()}
+    known = {name: board.without_link() for name, board in boards.all_boards().items()}
     wanted = context.options.board
     if wanted and known[wanted] != found:
         raise Fail(f"the bitstream has {words}, which is not {wanted}", f"Load a bitstream that was built for {wanted}")
     names = [name for name, board in known.items() if board == found]
     whose = " or ".join(names) if names else "no board of the builds (a build of your own, or a simulated card)"
     return f"{words}: {wanted or whose}; {_hash(dump.word('BUILD_HASH'))}, {date}"
-
-
-def _without_lanes(board: boards.Board) -> tuple[int, ...]:
-    return board.ports, board.line_rate, board.host_bytes, board.host_mhz, 0
 
 
 def registers(context: Context) -> str:

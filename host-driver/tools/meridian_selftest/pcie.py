@@ -108,13 +108,28 @@ def link(context: Context) -> str:
             f"the link has {_words(*now)}, card and slot can {_words(*can)}",
             "Reseat the card, take out risers, and look whether the firmware divides the slot's lanes",
         )
-    lanes = boards.all_boards()[context.options.board].lanes if context.options.board else 0
-    if now[1] < lanes:
+    if not context.options.board:
+        return f"{_words(*now)}, as card and slot can"
+    _compare(context.options.board, now, best)
+    return f"{_words(*now)}, as card, slot and the board {context.options.board} can"
+
+
+def _compare(name: str, now: tuple[float, int], best: tuple[float, int]) -> None:
+    """The link with what a board has. best: that the card says it can."""
+    board = boards.all_boards()[name]
+    speed, width = board.gigatransfers, board.lanes
+    if best[0] < speed or best[1] < width:
         raise Fail(
-            f"the link has {_words(*now)}, the board {context.options.board} has {lanes} lanes",
-            "Take a slot with as many lanes",
+            f"the card says that it can {_words(*best)}, the board {name} has {width} lanes at {speed:g} GT/s",
+            f"Load a bitstream that was built for {name}",
         )
-    return f"{_words(*now)}, as card and slot can"
+    if now[1] < width:
+        raise Fail(f"the link has {_words(*now)}, the board {name} has {width} lanes", "Take a slot with as many lanes")
+    if now[0] < speed:
+        raise Fail(
+            f"the link has {_words(*now)}, the board {name} can {speed:g} GT/s",
+            f"Take a slot of generation {board.generation}, and look whether the firmware limits the speed",
+        )
 
 
 def _express(path: Path) -> tuple[int, int, int]:

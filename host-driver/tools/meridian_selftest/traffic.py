@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import time
 
 from . import frames, system
+from .card import HOST_DRIVER, Function
 from .context import Context
 from .result import Fail, Skip
 
@@ -14,6 +16,16 @@ INTERRUPT_SECONDS = 1
 #: Bound of the median, and after which a frame is lost.
 LATENCY_SECONDS, LOST_SECONDS = 0.001, 1
 FRAMES, QUICK_FRAMES = 200, 20
+LOST = (
+    "See whether MSI-X is enabled ('lspci -vv'), and start with the kernel's parameter pci=nocrs or intremap=off to see "
+    "whether interrupt remapping loses them"
+)
+
+
+def _counts(words: list[str]) -> int:
+    """Of a line of /proc/interrupts: by all processors."""
+    numbers = itertools.takewhile(str.isdigit, words[1:])
+    return sum(map(int, numbers))
 
 
 def interrupts_of(interface: str, text: str) -> dict[int, int]:
@@ -24,13 +36,20 @@ def interrupts_of(interface: str, text: str) -> dict[int, int]:
         name = words[-1] if words else ""
         end = name.rpartition("-")[2]
         if name in (f"{interface}-{end}", f"{interface}-shared-{end}") and end.isdigit():
-            counts = []
-            for word in words[1:]:
-                if not word.isdigit():
-                    break
-                counts.append(int(word))
-            found[int(end)] = sum(counts)
+            found[int(end)] = _counts(words)
     return found
+
+
+def of_messages(function: Function) -> int | None:
+    """How often the vector of a PF that is not for queue pairs has come: messages of its VFs, errors of the engine and
+    interrupts of a user's module. None: Linux has no such vector.
+    """
+    numbers = set(system.names(function.path / "msi_irqs"))
+    for line in system.read(system.PROC / "interrupts").splitlines():
+        words = line.split()
+        if words and words[0].rstrip(":") in numbers and words[-1] == HOST_DRIVER:
+            return _counts(words)
+    return None
 
 
 def _now(interface: str) -> dict[int, int]:
@@ -57,9 +76,10 @@ def _fires(context: Context, interface: str, queue: int, processor: int) -> bool
         )
 
 
-def _interrupts_of(context: Context, interface: str) -> str:
-    vectors = _now(interface)
-    if not vectors:
+def vectors(context: Context, interface: str) -> str:
+    """How many of its queue pairs' fire. Fails if one does not that may."""
+    found = _now(interface)
+    if not found:
         raise Fail(
             f"Linux has no interrupt of {interface}", "'dmesg | grep meridian' says what the driver could not have"
         )
@@ -69,27 +89,28 @@ def _interrupts_of(context: Context, interface: str) -> str:
             f"no processor that this program may use sends by a queue of {interface}: see 'taskset -p $$' and the files "
             f"{system.NET / interface}/queues/tx-*/xps_cpus"
         )
+    if context.options.quick:  # one queue of those that share a vector
+        senders = {queue: senders[queue] for queue in {queue % len(found): queue for queue in senders}.values()}
     silent = [queue for queue, processor in senders.items() if not _fires(context, interface, queue, processor)]
     if silent:
         raise Fail(
             f"no interrupt comes for queue(s) {', '.join(map(str, silent))} of {interface}",
-            "See whether MSI-X is enabled ('lspci -vv'), and start with the kernel's parameter pci=nocrs or "
-            "intremap=off to see whether interrupt remapping loses them",
+            LOST,
         )
-    reached = {queue % len(vectors) for queue in senders}
-    left = f" ({len(vectors) - len(reached)} belong to no processor)" if len(reached) < len(vectors) else ""
-    return f"{interface} {len(reached)} of {len(vectors)}{left}"
+    reached = {queue % len(found) for queue in senders}
+    left = f" ({len(found) - len(reached)} belong to no processor)" if len(reached) < len(found) else ""
+    return f"{interface} {len(reached)} of {len(found)}{left}"
 
 
 def interrupts(context: Context) -> str:
-    """Every vector of every interface that has a link fires."""
+    """Every vector of the queue pairs of every interface that has a link fires."""
 
     def work(interface: str) -> str:
         with context.at_work(interface):
-            return _interrupts_of(context, interface)
+            return vectors(context, interface)
 
     said, skipped = context.of_each(context.host.interfaces or [context.host.first_interface()], work)
-    return "; ".join([f"vectors that fired: {', '.join(said)}", *skipped])
+    return "; ".join([f"vectors of queue pairs that fired: {', '.join(said)}", *skipped])
 
 
 def _measure(context: Context, interface: str, count: int) -> list[float]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of README.md, docs/vm.md, docs/devlink.md and docs/troubleshooting.md, run in machines as they stand there."""
+"""Commands of README.md and of pages of docs, run in machines as they stand there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from meridian_machine.guest import Guest
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 README = ROOT / "README.md"
-VM, DEVLINK, TROUBLESHOOTING = (ROOT / "docs" / name for name in ("vm.md", "devlink.md", "troubleshooting.md"))
+VM, SELFTEST, DEVLINK, TROUBLESHOOTING = (
+    ROOT / "docs" / name for name in ("vm.md", "selftest.md", "devlink.md", "troubleshooting.md")
+)
 MINUTES = 30
 #: Commands of the list in README that a test of a machine does not run: a capture of one's own, and hours.
 LEFT_OUT = {"make demo PCAP=file", "make test-long"}
@@ -74,6 +76,15 @@ def test_the_clock_follows() -> None:
     assert done.returncode == 124, done.stdout + done.stderr
     assert "UNCALIBRATED to SLAVE" in done.stdout, done.stdout
     assert abs(int(re.findall(r"master offset +(-?\d+)", done.stdout)[-1])) < 1000, done.stdout
+
+
+def test_a_card_with_the_self_test_block() -> None:
+    """The command without the block is that of test_selftest.py."""
+    _, command = documents.block(SELFTEST, "make twin-run").commands()
+    done = at_home(command)
+    assert done.returncode == 0, done.stdout + done.stderr
+    passed = re.findall(r"^PASS  (\S+)", done.stdout, re.MULTILINE)
+    assert {"dma-pattern", "port-loops", "counters"} <= set(passed), done.stdout
 
 
 def test_a_vf_for_dpdk_in_the_twin() -> None:

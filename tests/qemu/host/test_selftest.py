@@ -175,6 +175,14 @@ def test_an_interrupt_that_does_not_come(well: Bench) -> None:
         well.fails_in("interrupts", r"no interrupt comes for queue\(s\) 0, 1 of eth0")
 
 
+def test_a_message_whose_interrupt_does_not_come(well: Bench) -> None:
+    """By itself, as the interrupts of queues do not come either."""
+    with stand_in(well.guest, "/proc/interrupts"):
+        well.fails_in("vf", r"no interrupt comes for messages of VF 0 to eth0", "--quick --only vf")
+    lines = well.run("--quick --only vf")
+    assert "its messages interrupted, vectors that fired: " in lines["vf"][1], lines
+
+
 def test_frames_that_are_done_late(well: Bench) -> None:
     """A queueing discipline that lets two pass in a second holds each for longer than the bound."""
     well.guest.run("tc qdisc add dev eth0 root tbf rate 800bit burst 64 limit 10000")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """meridian-selftest on the card's ARM side: it passes on a card that is well, and each planted fault makes exactly its
-own line fail. QEMU's machine has no SYSMON: tests/tools has the faults of the sensors.
+own line fail. QEMU's machine has no SYSMON: files stand for it.
 
 The image of a PS has no Python, as the layer's has none. It is unpacked into the machine, because its packages' scripts
 compile all of it when they are installed, which takes minutes with an emulated processor.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,18 @@ handle = os.open("/dev/ptp0", os.O_RDWR)
 timex = ctypes.create_string_buffer(struct.pack("I4xqq", 2, 0, {ppm} << 16), 208)
 assert ctypes.CDLL(None).clock_adjtime((~handle << 3) | 3, timex) >= 0
 END"""
+
+#: What Linux's driver shows of a SYSMON that is well, at 39 degrees.
+SYSMON = {
+    "name": "xilinx-ams",
+    "in_temp7_raw": "41073",
+    "in_temp7_scale": "7.771514",
+    "in_temp7_offset": "-36058",
+    "in_temp7_label": "Temp_LPD",
+    "in_voltage0_raw": "18568",
+    "in_voltage0_scale": "0.045776",
+    "in_voltage0_label": "VCC_PSINTLP",
+}
 
 
 def python(folder: Path) -> Path:
@@ -89,6 +102,41 @@ def test_a_clock_that_is_too_fast(bench: Bench) -> None:
 def test_a_pulse_that_does_not_come(bench: Bench) -> None:
     with stand_in(bench.guest, PULSE):
         bench.fails_in("pps", "no pulse of ptp0 comes")
+
+
+@contextmanager
+def sysmon(guest: Guest, **files: str) -> Iterator[None]:
+    """One that stands for the chip's. Linux makes no folder for a bus that it has no device of, so all buses are mounted
+    anew, with links to what they were."""
+    device = "/run/bus/iio/devices/iio:device0"
+    text = "\n".join(f"echo '{value}' >{device}/{name}" for name, value in (SYSMON | files).items())
+    guest.run(
+        f"set -e; mkdir -p /run/whole {device}; mount -t sysfs sysfs /run/whole\n"
+        f"ln -s /run/whole/bus/* /run/bus\n{text}\nmount --bind /run/bus /sys/bus"
+    )
+    try:
+        yield
+    finally:
+        guest.run("umount /sys/bus && umount /run/whole && rm -r /run/bus")
+
+
+def test_sensors_that_are_right(bench: Bench) -> None:
+    with sysmon(bench.guest):
+        lines = bench.run("--only sensors")
+    assert lines["sensors"] == ("PASS", "39 C at most; 1 supplies as they should be, 1 read")
+
+
+@pytest.mark.parametrize(
+    ("file", "value", "said"),
+    [
+        ("in_temp7_raw", "50000", "Temp_LPD is at 108 C, the part is made for 0 to 100 C"),
+        ("in_voltage0_raw", "16000", "VCC_PSINTLP is 0.732 V, not 0.85 V within 5 percent"),
+    ],
+    ids=["hot", "a supply"],
+)
+def test_sensors_that_are_wrong(bench: Bench, file: str, value: str, said: str) -> None:
+    with sysmon(bench.guest, **{file: value}):
+        bench.fails_in("sensors", said)
 
 
 def test_rings_that_were_restarted(bench: Bench) -> None:

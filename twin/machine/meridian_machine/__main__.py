@@ -89,12 +89,7 @@ def card_of(arguments: argparse.Namespace, **machines: Any) -> Setting:
     return Setting(
         suite=arguments.suite,
         ports=arguments.ports,
-        shell=tuple(
-            word
-            for option, files in (("--box", arguments.box), ("--host-box", arguments.host_box))
-            if files is not None
-            for word in (option, files)
-        ),
+        shell=shell_of(arguments),
         dma=arguments.dma,
         wires=arguments.wire,
         card_options=arguments.card,
@@ -102,6 +97,14 @@ def card_of(arguments: argparse.Namespace, **machines: Any) -> Setting:
         wave=arguments.wave,
         **machines,
     )
+
+
+def shell_of(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Options of its generator."""
+    options = [("--box", arguments.box), ("--host-box", arguments.host_box)]
+    if arguments.self_test:
+        options.append(("--self-test", "true"))
+    return tuple(word for option, value in options if value is not None for word in (option, value))
 
 
 def run_in(machine: Machine, arguments: argparse.Namespace) -> int:
@@ -235,6 +238,11 @@ def parser() -> argparse.ArgumentParser:
         "--host-box",
         metavar="FILE[,FILE...]",
         help="source of your own module at the host, between filters and DMA engine",
+    )
+    common.add_argument(
+        "--self-test",
+        action="store_true",
+        help="the shell has the self-test block, for dma-pattern and port-loops of meridian-selftest (docs/selftest.md)",
     )
     common.add_argument(
         "--dma",

@@ -10,6 +10,7 @@ board host_mhz 250
 board vfs {3 3 3 3}
 
 # The device has 16 transceivers: 8 lanes of PCIe beside four SFP28, whatever the connector is.
+board pcie_gen 3
 board pcie_lanes 8
 board pcie_block [setting PCIE_BLOCK "site of the PCIe block, as X0Y1"]
 board pcie_quad [setting PCIE_QUAD "transceiver quad of lane 0, as GTY_Quad_131"]

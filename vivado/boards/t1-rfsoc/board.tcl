@@ -8,6 +8,7 @@ board host_bytes 32
 board host_mhz 250
 board vfs {3 3 3 3}
 
+board pcie_gen 3
 board pcie_lanes 8
 board pcie_block X0Y1
 board pcie_quad GTY_Quad_131

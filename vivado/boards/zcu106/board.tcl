@@ -9,6 +9,7 @@ board host_bytes 32
 board host_mhz 125
 board vfs {3 3 3 3}
 
+board pcie_gen 3
 board pcie_lanes 4
 # Unverified: which of the device's two blocks reaches quad 224 (check/facts/pcie_sites.txt).
 board pcie_block X0Y0
