@@ -227,3 +227,30 @@ def test_a_vf_reaches_no_test_of_a_port(bench: Bench) -> None:
     bench.shell.write(bench.shell.regs.address("PORT_TEST", "COMMAND", 0), 1, function=vf)
     bench.step(1000)
     assert (test.state, test.refusal) == ("idle", "none")
+
+
+def test_a_vf_reaches_no_transceiver(bench: Bench) -> None:
+    """Neither loopback nor pattern nor registers behind DRP, by force or without. A PF reaches them at the same places, now
+    that the PS has none of the ports."""
+    shell, vf = bench.shell, 4
+    forced = {"LOOPBACK": 0x102, "PRBS": 0x1_0505, "DRP_COMMAND": 0xABCD_8123, "EYE_SCAN": 1}
+
+    def state(port: int) -> list[int]:
+        names = ("LOOPBACK", "PRBS", "STATUS", "DRP_STATUS", "EYE_SCAN")
+        return [shell.read(shell.regs.address("TRANSCEIVER", name, port)) for name in names]
+
+    for port in range(2):
+        bench.set_ps_filter(port, False, False, False, False)
+        at_first = state(port)
+        for name, value in forced.items():
+            at = shell.regs.address("TRANSCEIVER", name, port)
+            for word in (value, value & 0xFF):
+                shell.write(at, word, function=vf)
+                assert shell.read(at, function=vf) == shell.read(at & 0xFFF, function=vf)
+        bench.step(1000)
+        assert state(port) == at_first
+        for name, value in forced.items():
+            shell.write(shell.regs.address("TRANSCEIVER", name, port), value)
+        bench.step(1000)
+        loopback, prbs, _, drp, eye_scan = state(port)
+        assert (loopback, prbs, eye_scan & 1) == (2, 0x505, 1) and drp != at_first[3]
