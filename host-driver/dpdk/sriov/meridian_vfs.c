@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * VFs of a PF. What they ask for is heard and done by the library (../qdma/service/qdma_service.h), a few
+ * VFs of a PF. What they ask for is heard and done by the library (qdma_service.h), a few
  * hundred times a second, whether the port is started or not; here is what the card does of it.
  */
 #include <stdlib.h>

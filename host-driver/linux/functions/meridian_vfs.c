@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VFs of a PF. What they ask for is heard and done by the library (qdma/service/qdma_service.h); here is
+ * VFs of a PF. What they ask for is heard and done by the library (qdma_service.h); here is
  * what the card does of it, and what a VF that sends too many messages may cost.
  */
 #include <linux/bitfield.h>
