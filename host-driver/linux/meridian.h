@@ -344,6 +344,7 @@ enum meridian_flag {
  *
  * Linux knows by itself only where the PF is in the same system, in no virtual machine.
  *
+ * Context: Does not sleep.
  * Return: whether it is.
  */
 static inline bool meridian_is_vf(const struct pci_dev *pdev)
@@ -357,6 +358,7 @@ static inline bool meridian_is_vf(const struct pci_dev *pdev)
  *
  * A PF has one for errors and messages before it; a VF is told of nothing by an interrupt.
  *
+ * Context: Does not sleep.
  * Return: its number, which is how many others there are.
  */
 static inline unsigned int meridian_first_vector(const struct meridian *m)
@@ -368,6 +370,7 @@ static inline unsigned int meridian_first_vector(const struct meridian *m)
  * meridian_shares_vectors() - whether queue pairs share vectors
  * @m: the function
  *
+ * Context: Does not sleep.
  * Return: true if their interrupts come by rings; false if each pair has a vector to itself.
  */
 static inline bool meridian_shares_vectors(const struct meridian *m)

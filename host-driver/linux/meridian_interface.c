@@ -229,6 +229,8 @@ static const struct net_device_ops meridian_netdev_ops = {
 /**
  * meridian_init_netdev() - what an interface has before it is registered
  * @m: an identified function
+ *
+ * Context: Does not sleep.
  */
 void meridian_init_netdev(struct meridian *m)
 {

@@ -22,6 +22,7 @@ struct meridian_told {
  * @told: the kind; the caller locks it
  * @count: what has come now
  *
+ * Context: Does not sleep.
  * Return: what has come since the last line; 0: none is due, and @count is kept for the next.
  */
 static inline u32 meridian_tell(struct meridian_told *told, u32 count)

@@ -17,6 +17,7 @@ static bool is_of(const struct meridian_card *card, struct pci_dev *pdev)
  * meridian_card_get() - the card of a PF
  * @pdev: the PF
  *
+ * Context: May sleep.
  * Return: the card, for meridian_card_put(); NULL without memory.
  */
 struct meridian_card *meridian_card_get(struct pci_dev *pdev)
@@ -54,6 +55,8 @@ out:
 /**
  * meridian_card_put() - a PF leaves its card
  * @card: of meridian_card_get()
+ *
+ * Context: May sleep.
  */
 void meridian_card_put(struct meridian_card *card)
 {
@@ -86,6 +89,8 @@ static void choose_error_function(struct meridian_card *card)
  * @m: a PF with an address and the interrupt that is not for queues
  *
  * The first of them gets the card's errors.
+ *
+ * Context: May sleep.
  */
 void meridian_card_join(struct meridian *m)
 {
@@ -103,6 +108,8 @@ void meridian_card_join(struct meridian *m)
  *
  * The last one leaves the card's switch for frames without buffers as after a reset, unless another
  * driver has queues there.
+ *
+ * Context: May sleep.
  */
 void meridian_card_leave(struct meridian *m)
 {

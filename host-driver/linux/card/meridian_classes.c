@@ -35,6 +35,7 @@ static void write_egress(struct meridian *m, u32 offset, u32 value)
  * meridian_has_classes() - whether the transmit queues of the function's port have classes
  * @m: the function; a VF has no say in them
  *
+ * Context: Does not sleep.
  * Return: whether they have.
  */
 bool meridian_has_classes(const struct meridian *m)
@@ -69,6 +70,8 @@ static void write_all(struct meridian *m, unsigned int port, const struct meridi
  * @is_open: whether the port is open to the host
  *
  * What others have set stays until somebody chooses.
+ *
+ * Context: Does not sleep.
  */
 void meridian_write_classes(struct meridian *m, unsigned int port, bool is_open)
 {
@@ -107,6 +110,7 @@ static int read_all(struct meridian *m, struct meridian_classes *classes)
  * @m: a PF whose card has them
  * @classes: gets it, as it was chosen, or else as the card has it, whoever has set it
  *
+ * Context: May sleep.
  * Return: 0; -EIO if the card does not answer.
  */
 int meridian_get_classes(struct meridian *m, struct meridian_classes *classes)
@@ -128,6 +132,8 @@ int meridian_get_classes(struct meridian *m, struct meridian_classes *classes)
  * @classes: for all PFs of the port, until the last PF of the card loses its driver
  *
  * The frames that are stored stay where they are.
+ *
+ * Context: May sleep.
  */
 void meridian_choose_classes(struct meridian *m, const struct meridian_classes *classes)
 {
@@ -147,6 +153,7 @@ void meridian_choose_classes(struct meridian *m, const struct meridian_classes *
  * @class: which
  * @count: MERIDIAN_CLASS_FRAMES and so on
  *
+ * Context: Does not sleep.
  * Return: what it has counted.
  */
 u64 meridian_read_class(struct meridian *m, unsigned int class, unsigned int count)

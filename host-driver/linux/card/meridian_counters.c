@@ -10,6 +10,7 @@
  *
  * Reading the low word holds the high one for this function: one reader at a time.
  *
+ * Context: Does not sleep.
  * Return: its value.
  */
 u64 meridian_read_counter(struct meridian *m, u32 offset)
@@ -34,6 +35,7 @@ static_assert(MERIDIAN_VF_COUNTER_TX_COPIES_TO_PS == MERIDIAN_FUNCTION_COUNTER_T
  * @m: a PF or a VF
  * @offset: MERIDIAN_FUNCTION_COUNTER_*
  *
+ * Context: Does not sleep.
  * Return: its value.
  */
 u64 meridian_read_function_counter(struct meridian *m, u32 offset)
@@ -48,6 +50,7 @@ u64 meridian_read_function_counter(struct meridian *m, u32 offset)
  * @m: the function
  * @offset: MERIDIAN_PORT_COUNTERS_COUNTER_*
  *
+ * Context: Does not sleep.
  * Return: its value.
  */
 u64 meridian_read_port_counter(struct meridian *m, u32 offset)
@@ -58,6 +61,8 @@ u64 meridian_read_port_counter(struct meridian *m, u32 offset)
 /**
  * meridian_read_missed() - look at what the card has dropped
  * @m: the function
+ *
+ * Context: Does not sleep.
  */
 void meridian_read_missed(struct meridian *m)
 {

@@ -20,6 +20,7 @@ void meridian_write_filter(struct meridian *m, u32 offset, u32 value)
  * meridian_vlan_entries() - how many entries a PF may have for single VLANs
  * @m: an identified PF
  *
+ * Context: Does not sleep.
  * Return: a quarter of the card's table.
  */
 unsigned int meridian_vlan_entries(const struct meridian *m)
@@ -32,6 +33,8 @@ unsigned int meridian_vlan_entries(const struct meridian *m)
  * @m: a PF, whose card is locked
  *
  * A table with entries keeps its hash, as another PF uses it. May sleep.
+ *
+ * Context: May sleep.
  */
 void meridian_draw_hash(struct meridian *m)
 {
@@ -88,6 +91,7 @@ static int command(struct meridian *m, u32 operation, const u8 *address, u16 vid
  * @address: of its port
  * @vid: the very scope
  *
+ * Context: May sleep.
  * Return: a function or MERIDIAN_FILTER_MAC_VALUE_*; -ENOENT or another negative error.
  */
 int meridian_mac_find(struct meridian *m, const u8 *address, u16 vid)
@@ -109,6 +113,7 @@ int meridian_mac_find(struct meridian *m, const u8 *address, u16 vid)
  *
  * The card would replace an entry of another function. Groups are all this driver's.
  *
+ * Context: May sleep.
  * Return: 0; -EADDRINUSE if it is another function's, -ENOSPC, or another negative error.
  */
 int meridian_mac_add(struct meridian *m, const u8 *address, u16 vid, u32 value)
@@ -135,6 +140,7 @@ int meridian_mac_add(struct meridian *m, const u8 *address, u16 vid, u32 value)
  * @vid: the scope
  * @value: of meridian_mac_add()
  *
+ * Context: May sleep.
  * Return: 0; -ENOENT if there is no such entry, -EADDRINUSE if it is another function's, or
  * another negative error.
  */
@@ -195,6 +201,7 @@ struct meridian_entry *meridian_find_entry(struct list_head *list,
  * meridian_test_filter() - add, find and remove an entry that does no harm
  * @m: the function
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_test_filter(struct meridian *m)

@@ -50,6 +50,7 @@ static u32 read_ident(struct meridian *m, u32 offset)
  * meridian_present() - look whether the card answers and has not been given up
  * @m: the function
  *
+ * Context: Does not sleep.
  * Return: whether it does; false while a reset is under way that was announced.
  */
 bool meridian_present(struct meridian *m)
@@ -63,6 +64,7 @@ bool meridian_present(struct meridian *m)
  *
  * Says in a sentence why not. Does nothing but read.
  *
+ * Context: Does not sleep.
  * Return: 0 or -ENODEV.
  */
 int meridian_check_magic(struct meridian *m)
@@ -87,6 +89,7 @@ int meridian_check_magic(struct meridian *m)
  *
  * Says in a sentence why not.
  *
+ * Context: Does not sleep.
  * Return: 0 or a negative error.
  */
 int meridian_identify(struct meridian *m)
@@ -164,6 +167,8 @@ static u32 read_address(struct meridian *m, u32 low, u32 high, u32 *first)
  *
  * The card's PS knows it of the board. If the card has none, it keeps one by chance from now on,
  * for any driver of the PF, until its power goes.
+ *
+ * Context: Does not sleep.
  */
 void meridian_have_address(struct meridian *m)
 {
@@ -195,6 +200,8 @@ void meridian_have_address(struct meridian *m)
  * @m: the function
  *
  * Writes are posted, and a doorbell may overtake one to BAR2.
+ *
+ * Context: Does not sleep.
  */
 void meridian_flush(struct meridian *m)
 {
@@ -252,6 +259,8 @@ static void write_port(struct meridian *m, u32 port)
  * meridian_enable_port() - open or close the function's port for the host
  * @m: the function
  * @on: the last one to close it closes it, with frames inside the card as after a reset: none
+ *
+ * Context: May sleep.
  */
 void meridian_enable_port(struct meridian *m, bool on)
 {
@@ -264,6 +273,8 @@ void meridian_enable_port(struct meridian *m, bool on)
 /**
  * meridian_open_port() - have the port as it was before the card, or its ARM, was reset
  * @m: a PF that has opened it
+ *
+ * Context: May sleep.
  */
 void meridian_open_port(struct meridian *m)
 {
@@ -279,6 +290,7 @@ void meridian_open_port(struct meridian *m)
  *
  * A PF of the port may be bound to another driver, or be in a virtual machine.
  *
+ * Context: May sleep.
  * Return: whether one has.
  */
 bool meridian_port_is_of_others(struct meridian *m, u32 port)
@@ -297,6 +309,8 @@ bool meridian_port_is_of_others(struct meridian *m, u32 port)
  * @m: a PF, of whatever port
  * @port: of the same card
  * @on: until the next call; frames from function to function pass meanwhile
+ *
+ * Context: May sleep.
  */
 void meridian_reserve_port(struct meridian *m, u32 port, bool on)
 {
@@ -323,6 +337,8 @@ static bool is_port_open(struct meridian *m)
  * It is the one setting of the host's that a reset of the card's ARM takes. A card that does not
  * answer, or whose ARM is in reset, reads as if the port were open. A port whose frames would come
  * back stays closed.
+ *
+ * Context: May sleep.
  */
 void meridian_look_after_port(struct meridian *m)
 {
@@ -345,6 +361,8 @@ void meridian_look_after_port(struct meridian *m)
 /**
  * meridian_enforce_credit() - have frames whose queue has too few buffers dropped and counted
  * @m: a PF
+ *
+ * Context: Does not sleep.
  */
 void meridian_enforce_credit(struct meridian *m)
 {
@@ -360,6 +378,8 @@ void meridian_enforce_credit(struct meridian *m)
  * @count: from there on; 0 switches the function off
  *
  * In force when it returns, as is meridian_enforce_credit().
+ *
+ * Context: Does not sleep.
  */
 void meridian_set_queues(struct meridian *m, u32 function, u32 base, u32 count)
 {
@@ -393,6 +413,8 @@ static bool has_queues(struct meridian *m)
  * Then all frames that follow wait, too, so it does nothing while another function has queues. PFs
  * may have drivers that share nothing with this one. Each of them has such frames dropped before
  * and after it gives a function queues, and this one looks for queues before and after its write.
+ *
+ * Context: Does not sleep.
  */
 void meridian_release_credit(struct meridian *m)
 {
@@ -410,6 +432,8 @@ void meridian_release_credit(struct meridian *m)
  * @bytes: of a buffer
  *
  * The shell counts buffers by it. To be flushed before the queue starts.
+ *
+ * Context: Does not sleep.
  */
 void meridian_set_buffer_size(struct meridian *m, u32 queue, u32 bytes)
 {
@@ -433,6 +457,8 @@ static void set_switch(struct meridian *m, u32 queue, u32 mask, bool on)
  * @entry_log2: they have 8 << entry_log2 bytes
  *
  * To be flushed before the queue starts.
+ *
+ * Context: Does not sleep.
  */
 void meridian_set_entry_size(struct meridian *m, u32 queue, u32 entry_log2)
 {
@@ -447,6 +473,8 @@ void meridian_set_entry_size(struct meridian *m, u32 queue, u32 entry_log2)
  * @on: its context must fetch descriptors on credit
  *
  * To be flushed before the queue starts.
+ *
+ * Context: Does not sleep.
  */
 void meridian_set_paced(struct meridian *m, u32 queue, bool on)
 {
@@ -461,6 +489,8 @@ void meridian_set_paced(struct meridian *m, u32 queue, bool on)
  * @on: see @m
  *
  * To be flushed before the queue starts.
+ *
+ * Context: Does not sleep.
  */
 void meridian_set_tx_offload(struct meridian *m, u32 queue, bool on)
 {
@@ -475,6 +505,8 @@ void meridian_set_tx_offload(struct meridian *m, u32 queue, bool on)
  * @on: see @m
  *
  * To be flushed before the queue starts.
+ *
+ * Context: Does not sleep.
  */
 void meridian_set_tx_segments(struct meridian *m, u32 queue, bool on)
 {
@@ -486,6 +518,8 @@ void meridian_set_tx_segments(struct meridian *m, u32 queue, bool on)
  * meridian_set_vepa() - let frames between the port's functions leave the card, or stay inside
  * @m: a function of the port
  * @is_vepa: all go to the switch outside, until the last PF of the card loses its driver
+ *
+ * Context: May sleep.
  */
 void meridian_set_vepa(struct meridian *m, bool is_vepa)
 {
@@ -499,6 +533,7 @@ void meridian_set_vepa(struct meridian *m, bool is_vepa)
  * meridian_switching() - whether frames between the port's functions stay inside the card
  * @m: a function of the port
  *
+ * Context: Does not sleep.
  * Return: whether they do.
  */
 bool meridian_switching(struct meridian *m)
@@ -513,6 +548,7 @@ bool meridian_switching(struct meridian *m)
  * @m: the function
  * @capability: MERIDIAN_IDENT_CAPABILITIES_*_MASK
  *
+ * Context: Does not sleep.
  * Return: whether it has it for this function.
  */
 bool meridian_can(const struct meridian *m, u32 capability)
@@ -524,6 +560,7 @@ bool meridian_can(const struct meridian *m, u32 capability)
  * meridian_link_up() - the link of the function's port
  * @m: the function
  *
+ * Context: Does not sleep.
  * Return: whether it is up; false if the card does not answer.
  */
 bool meridian_link_up(struct meridian *m)

@@ -77,6 +77,7 @@ static int ask_card(struct meridian *m, u32 function, const u8 *address)
  *
  * Of what another driver serves, it sees what holds in any VLAN or without a tag.
  *
+ * Context: May sleep.
  * Return: 0; -EADDRINUSE if it is another function's or the PS's, or another negative error.
  */
 int meridian_look_for_owner(struct meridian *m, u32 function, const u8 *address)

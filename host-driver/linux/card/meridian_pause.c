@@ -34,6 +34,7 @@ static void write_flow(struct meridian *m, unsigned int port, u32 offset, u32 va
  * meridian_has_pause() - whether the function's port can obey PAUSE frames
  * @m: the function; a VF has no say in it
  *
+ * Context: Does not sleep.
  * Return: whether it can.
  */
 bool meridian_has_pause(const struct meridian *m)
@@ -46,6 +47,7 @@ bool meridian_has_pause(const struct meridian *m)
  * meridian_most_stop() - the longest time that the card's watchdog can be set to
  * @m: a PF
  *
+ * Context: Does not sleep.
  * Return: it, in ms.
  */
 u32 meridian_most_stop(const struct meridian *m)
@@ -73,6 +75,8 @@ static void obey(struct meridian *m, unsigned int port, bool on)
  * @is_open: whether the port is open to the host
  *
  * What others have set stays until somebody chooses.
+ *
+ * Context: Does not sleep.
  */
 void meridian_write_pause(struct meridian *m, unsigned int port, bool is_open)
 {
@@ -89,6 +93,7 @@ void meridian_write_pause(struct meridian *m, unsigned int port, bool is_open)
  * meridian_obeys_pause() - whether the function's port obeys PAUSE frames
  * @m: a PF whose card can
  *
+ * Context: Does not sleep.
  * Return: whether it does, whoever has switched it on.
  */
 bool meridian_obeys_pause(struct meridian *m)
@@ -113,6 +118,7 @@ static void write_chosen(struct meridian *m)
  * @m: a PF whose card can obey them
  * @on: for all PFs of the port, until the last PF of the card loses its driver
  *
+ * Context: May sleep.
  * Return: 0; -EBUSY while somebody has the port obey PFC frames.
  */
 int meridian_obey_pause(struct meridian *m, bool on)
@@ -135,6 +141,7 @@ int meridian_obey_pause(struct meridian *m, bool on)
  * meridian_stop_msecs() - for how long PAUSE frames may stop the function's port
  * @m: a PF
  *
+ * Context: Does not sleep.
  * Return: that, in ms; 0: for ever.
  */
 u16 meridian_stop_msecs(struct meridian *m)
@@ -146,6 +153,8 @@ u16 meridian_stop_msecs(struct meridian *m)
  * meridian_limit_stop() - choose for how long PAUSE frames may stop the function's port
  * @m: a PF whose card can obey them
  * @msecs: at most meridian_most_stop(); 0: for ever
+ *
+ * Context: May sleep.
  */
 void meridian_limit_stop(struct meridian *m, u16 msecs)
 {
@@ -175,6 +184,8 @@ static bool take_storm(struct meridian *m)
 /**
  * meridian_look_after_pause() - say that the partner has stopped the port for too long
  * @m: a PF
+ *
+ * Context: May sleep.
  */
 void meridian_look_after_pause(struct meridian *m)
 {

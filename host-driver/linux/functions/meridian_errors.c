@@ -62,6 +62,8 @@ static void take(struct meridian *m)
 /**
  * meridian_begin_errors() - errors are taken from now on
  * @m: a PF
+ *
+ * Context: Does not sleep.
  */
 void meridian_begin_errors(struct meridian *m)
 {
@@ -73,6 +75,8 @@ void meridian_begin_errors(struct meridian *m)
  * @m: a PF whose interrupt may be for them
  *
  * Until they are taken, no further error interrupts.
+ *
+ * Context: May sleep.
  */
 void meridian_take_errors(struct meridian *m)
 {
@@ -85,6 +89,8 @@ void meridian_take_errors(struct meridian *m)
 /**
  * meridian_take_late_errors() - take what meridian_take_errors() has left
  * @m: a PF
+ *
+ * Context: May sleep.
  */
 void meridian_take_late_errors(struct meridian *m)
 {

@@ -105,6 +105,7 @@ static int set_strip(struct meridian *m, bool on)
  * meridian_start_function() - begin without queues, on a card that may know nothing
  * @m: an identified PF
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_start_function(struct meridian *m)
@@ -134,6 +135,8 @@ int meridian_start_function(struct meridian *m)
 /**
  * meridian_restore_pf() - bring back what a reset takes of a PF beside its queues
  * @m: a PF; under the card's lock
+ *
+ * Context: Does not sleep.
  */
 void meridian_restore_pf(struct meridian *m)
 {
@@ -150,6 +153,8 @@ void meridian_restore_pf(struct meridian *m)
  * @m: a PF without queues
  *
  * The next driver may know nothing of them.
+ *
+ * Context: Does not sleep.
  */
 void meridian_leave_function(struct meridian *m)
 {

@@ -280,6 +280,8 @@ static void sync(struct meridian *m)
  * @m: a PF
  *
  * May sleep.
+ *
+ * Context: May sleep.
  */
 void meridian_sync_filter(struct meridian *m)
 {
@@ -321,6 +323,8 @@ static void remove_vlan(struct meridian *m, u16 vid)
  * @is_wanted: see @m
  *
  * Costs what the one VLAN costs: whoever has all VLANs asks for them one after another. May sleep.
+ *
+ * Context: May sleep.
  */
 void meridian_set_vlan(struct meridian *m, u16 vid, bool is_wanted)
 {
@@ -364,6 +368,7 @@ static void leave_address(struct meridian *m, const u8 *address)
  * @m: a PF
  * @address: struct sockaddr, which eth_prepare_mac_addr_change() takes
  *
+ * Context: May sleep.
  * Return: 0; -EADDRINUSE, then the log says it, or another negative error.
  */
 int meridian_set_pf_address(struct meridian *m, void *address)
@@ -392,6 +397,8 @@ int meridian_set_pf_address(struct meridian *m, void *address)
 /**
  * meridian_clear_filter() - take all of the function's entries out of the card
  * @m: a PF
+ *
+ * Context: May sleep.
  */
 void meridian_clear_filter(struct meridian *m)
 {

@@ -35,6 +35,8 @@ static void announce_reset(struct meridian *m)
  *
  * Of a PF its VFs lose their queues, too, and begin anew when they see it. The card's filter is
  * left empty: other PFs may have entries there while this one does not know whether it has.
+ *
+ * Context: May sleep.
  */
 void meridian_before_reset(struct meridian *m)
 {
@@ -94,6 +96,8 @@ static void give_up(struct meridian *m)
 /**
  * meridian_after_reset() - go on as before meridian_before_reset()
  * @m: the function; not under RTNL
+ *
+ * Context: May sleep.
  */
 void meridian_after_reset(struct meridian *m)
 {
@@ -249,6 +253,8 @@ const struct dev_pm_ops meridian_pm_ops = {
  * @pdev: the function
  *
  * Nothing runs on, and the card does nothing any more, nor do VFs whose drivers are others.
+ *
+ * Context: May sleep.
  */
 void meridian_shutdown(struct pci_dev *pdev)
 {

@@ -254,6 +254,7 @@ static irqreturn_t misc_interrupt(int irq, void *data)
  * meridian_request_misc_irq() - the vector that is not for queues
  * @m: the PF
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_request_misc_irq(struct meridian *m)
@@ -266,6 +267,8 @@ int meridian_request_misc_irq(struct meridian *m)
 /**
  * meridian_free_misc_irq() - undo meridian_request_misc_irq()
  * @m: a PF that has left its card
+ *
+ * Context: May sleep.
  */
 void meridian_free_misc_irq(struct meridian *m)
 {
@@ -294,6 +297,8 @@ void meridian_start_service(struct meridian *m)
 /**
  * meridian_stop_service() - and wait until none of it runs
  * @m: the function; not under RTNL
+ *
+ * Context: May sleep.
  */
 void meridian_stop_service(struct meridian *m)
 {

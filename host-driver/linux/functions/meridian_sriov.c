@@ -24,6 +24,8 @@ static u32 first_function(struct meridian *m, u16 *stride)
  *
  * What PCIe offers is a setting of the IP and may be more than the shell was built with. Who asks
  * for more than the limit gets -ERANGE from the kernel, before this driver hears of it.
+ *
+ * Context: Does not sleep.
  */
 void meridian_limit_vfs(struct meridian *m)
 {
@@ -86,6 +88,8 @@ static void tell_vfs(struct meridian *m)
 /**
  * meridian_adopt_vfs() - serve VFs that a driver before has left in virtual machines
  * @m: a PF that is attached; its devlink's lock is held
+ *
+ * Context: May sleep.
  */
 void meridian_adopt_vfs(struct meridian *m)
 {
@@ -161,6 +165,8 @@ static int end_sriov(struct meridian_devlink *devlink)
  * @devlink: of the PF, which serves no VFs any more; the device's lock is held, devlink's is not
  *
  * VFs that virtual machines have stay, without queues.
+ *
+ * Context: May sleep.
  */
 void meridian_leave_vfs(struct meridian_devlink *devlink)
 {
@@ -173,6 +179,7 @@ void meridian_leave_vfs(struct meridian_devlink *devlink)
  * @pdev: the PF; its device's lock is held, its devlink's is not
  * @count: 0: none
  *
+ * Context: May sleep.
  * Return: @count; -EBUSY if there are VFs already, virtual machines have some, or the card is in a
  * reset; another negative error.
  */

@@ -103,6 +103,7 @@ static int exchange(struct meridian *m, const struct qdma_message *request,
  * @request: the question
  * @answer: gets what the PF says; NULL: nobody wants to know
  *
+ * Context: May sleep.
  * Return: 0; -EACCES if the PF refuses, -EBUSY or -ETIMEDOUT if it is silent, or another negative
  * error.
  */
@@ -125,6 +126,7 @@ int meridian_ask_pf(struct meridian *m, const struct qdma_message *request,
  *
  * Others may have to ask, so a PF gets no longer for it than one that was silent before.
  *
+ * Context: May sleep.
  * Return: as meridian_ask_pf().
  */
 int meridian_ask_pf_briefly(struct meridian *m, const struct qdma_message *request,
@@ -433,6 +435,7 @@ const struct meridian_ops meridian_vf_ops = {
  * meridian_identify_vf() - look whether this is a VF of a card that the driver knows
  * @m: a VF with the magic
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_identify_vf(struct meridian *m)
@@ -488,6 +491,8 @@ static bool has_lost_queues(struct meridian *m)
  * @m: a VF
  *
  * It is asked as before, but not waited for long.
+ *
+ * Context: May sleep.
  */
 void meridian_doubt_pf(struct meridian *m)
 {
@@ -503,6 +508,8 @@ void meridian_doubt_pf(struct meridian *m)
  * A function level reset from outside its driver takes them, and one of its PF. It may last 100 ms,
  * in which what is sent to the PF is lost: call this less often, and a loss is told at the second
  * sight. A PF that does not answer even then is not waited for long.
+ *
+ * Context: May sleep.
  */
 bool meridian_was_reset(struct meridian *m)
 {
@@ -518,6 +525,8 @@ bool meridian_was_reset(struct meridian *m)
 /**
  * meridian_leave_pf() - the PF need not know this VF any more
  * @m: a VF whose queues are stopped
+ *
+ * Context: May sleep.
  */
 void meridian_leave_pf(struct meridian *m)
 {

@@ -13,6 +13,7 @@
  * @is_added: to receive it
  * @is_own: in place of its own
  *
+ * Context: May sleep.
  * Return: as meridian_ask_pf().
  */
 int meridian_ask_address(struct meridian *m, const u8 *address, bool is_added, bool is_own)
@@ -34,6 +35,7 @@ int meridian_ask_address(struct meridian *m, const u8 *address, bool is_added, b
  * A PF that does not answer may have taken it or not: it is told what Linux has when it answers
  * again, by meridian_repeat_own_address().
  *
+ * Context: May sleep.
  * Return: 0; -EACCES if the PF refuses, or another negative error.
  */
 int meridian_set_own_address(struct meridian *m, const u8 *address)
@@ -50,6 +52,8 @@ int meridian_set_own_address(struct meridian *m, const u8 *address)
 /**
  * meridian_repeat_own_address() - tell the PF the VF's address if it may have another
  * @m: a VF; under RTNL, for which others wait
+ *
+ * Context: May sleep.
  */
 void meridian_repeat_own_address(struct meridian *m)
 {
@@ -67,6 +71,7 @@ void meridian_repeat_own_address(struct meridian *m)
  * A PF whose driver is a new one has another, and may let the VF keep its own. One that does not
  * answer has not refused it.
  *
+ * Context: May sleep.
  * Return: 0; a negative error if the PF does not answer, then Linux has the address of before.
  */
 int meridian_settle_address(struct meridian *m, const u8 *address)

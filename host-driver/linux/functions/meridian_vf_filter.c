@@ -18,6 +18,7 @@ static u16 vid_of(const struct meridian_vf *vf)
  * @vf: the VF, which does not have it
  * @address: unicast
  *
+ * Context: May sleep.
  * Return: whether it is no other function's.
  */
 bool meridian_is_free(struct meridian *m, const struct meridian_vf *vf, const u8 *address)
@@ -31,6 +32,7 @@ bool meridian_is_free(struct meridian *m, const struct meridian_vf *vf, const u8
  * @vf: the VF
  * @address: in the VF's VLAN, or in any if it has none
  *
+ * Context: May sleep.
  * Return: 0; -EADDRINUSE if it is another function's, or another negative error.
  */
 int meridian_add_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address)
@@ -62,6 +64,8 @@ int meridian_add_entry(struct meridian *m, struct meridian_vf *vf, const u8 *add
  * @m: its PF, whose card's lock is held
  * @vf: the VF
  * @address: that it need not have
+ *
+ * Context: May sleep.
  */
 void meridian_remove_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address)
 {
@@ -93,6 +97,7 @@ static bool fits(void *argument)
  * @function: of the PF or of one of its VFs
  * @entry: what VFs without trust have asked for gives way to it
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_install_firmly(struct meridian *m, u32 function, const struct meridian_entry *entry)
@@ -193,6 +198,7 @@ static void leave(struct meridian *m, struct meridian_vf *vf)
  * out of a VLAN by the groups that it has joined. A trusted one loses them only if it goes back and
  * they find no place there either.
  *
+ * Context: May sleep.
  * Return: 0 or the first negative error: if its own address finds no place, all stay where they
  * were; of a trusted VF's others those that find none are in no VLAN, until it goes back.
  */
@@ -249,6 +255,7 @@ static int want_broadcasts(struct meridian *m, u32 function, struct list_head *e
  *
  * Those of a VLAN that VFs are in are for these, with or without queues, and for the PF.
  *
+ * Context: May sleep.
  * Return: 0 or the first negative error, which the log has, too.
  */
 int meridian_sync_broadcasts(struct meridian *m)
@@ -278,6 +285,8 @@ int meridian_sync_broadcasts(struct meridian *m)
  * meridian_clear_entries() - take all that a VF has out of the card's filter
  * @m: its PF, whose card's lock is held
  * @vf: the VF
+ *
+ * Context: May sleep.
  */
 void meridian_clear_entries(struct meridian *m, struct meridian_vf *vf)
 {
@@ -290,6 +299,8 @@ void meridian_clear_entries(struct meridian *m, struct meridian_vf *vf)
 /**
  * meridian_clear_broadcasts() - take the broadcasts of its VFs' VLANs from a PF
  * @m: the PF, whose card's lock is held
+ *
+ * Context: May sleep.
  */
 void meridian_clear_broadcasts(struct meridian *m)
 {

@@ -86,6 +86,8 @@ static u32 rate_word(u32 megabits)
  * meridian_write_vf_policy() - rates, link and VLAN of a VF, as they are to be
  * @m: its PF, whose card's lock is held
  * @vf: the VF
+ *
+ * Context: Does not sleep.
  */
 void meridian_write_vf_policy(struct meridian *m, const struct meridian_vf *vf)
 {

@@ -25,6 +25,7 @@ static struct pci_dev *find_vf(const struct meridian *m, const struct qdma_vf *v
  * @m: its PF
  * @vf: the VF
  *
+ * Context: May sleep.
  * Return: the register; 0 if the VF is not there or does not answer, as while it is reset.
  */
 u16 meridian_vf_command(struct meridian *m, const struct qdma_vf *vf)
@@ -47,6 +48,8 @@ u16 meridian_vf_command(struct meridian *m, const struct qdma_vf *vf)
  * @command: of meridian_vf_command() before the reset; 0: the VF was not there
  *
  * Linux does it for the PF alone. The VF's driver may be any, and need not know.
+ *
+ * Context: May sleep.
  */
 void meridian_restore_vf(struct meridian *m, const struct qdma_vf *vf, u16 command)
 {
@@ -64,6 +67,7 @@ void meridian_restore_vf(struct meridian *m, const struct qdma_vf *vf, u16 comma
  * @owner: its PF's struct meridian
  * @vf: the VF
  *
+ * Context: May sleep.
  * Return: what its Bus Master bit says; false if the VF is not there or does not answer, as while
  * it is reset.
  */
@@ -92,6 +96,8 @@ void meridian_init_vf_watch(struct meridian *m)
 /**
  * meridian_watch_vfs() - take from the card what VFs have that are reset, from now on
  * @m: a PF with VFs, until its vf_watch is cancelled
+ *
+ * Context: Does not sleep.
  */
 void meridian_watch_vfs(struct meridian *m)
 {

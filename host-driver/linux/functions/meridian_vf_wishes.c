@@ -258,6 +258,8 @@ static void forget_flags(struct meridian *m)
  * @m: a VF
  *
  * May sleep, for as long as a PF is waited for.
+ *
+ * Context: May sleep.
  */
 void meridian_sync_vf(struct meridian *m)
 {
@@ -325,6 +327,7 @@ static int ask_lost(struct meridian *m, u32 *lost)
  *
  * It does so where others need the room, or had an address while the VF had no queues.
  *
+ * Context: May sleep.
  * Return: whether it has; then the VF is to ask for all again.
  */
 bool meridian_see_losses(struct meridian *m)
@@ -349,6 +352,7 @@ bool meridian_see_losses(struct meridian *m)
  * meridian_see_flags() - look whether the administrator trusts the VF now, or no longer
  * @m: a VF that is up
  *
+ * Context: Does not sleep.
  * Return: whether the VF is to ask its PF again.
  */
 bool meridian_see_flags(struct meridian *m)
@@ -361,6 +365,8 @@ bool meridian_see_flags(struct meridian *m)
 /**
  * meridian_forget_addresses() - the PF forgets what it was told
  * @m: a VF
+ *
+ * Context: Does not sleep.
  */
 void meridian_forget_addresses(struct meridian *m)
 {

@@ -78,6 +78,8 @@ static void set_switches(void *owner, const struct qdma_vf *vf)
  * meridian_write_vf_switches() - flags and VLAN of a VF, as they are to be
  * @m: its PF, whose card's lock is held
  * @policy: of the VF
+ *
+ * Context: May sleep.
  */
 void meridian_write_vf_switches(struct meridian *m, const struct meridian_vf *policy)
 {
@@ -185,6 +187,7 @@ static bool has_commands(struct meridian *m)
  * @count: how many
  * @messages: of each a second, before it is slowed
  *
+ * Context: May sleep.
  * Return: 0 or -ENOMEM.
  */
 int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int count,
@@ -234,6 +237,8 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 /**
  * meridian_end_vfs() - no VFs any more
  * @m: their PF
+ *
+ * Context: May sleep.
  */
 void meridian_end_vfs(struct meridian *m)
 {
@@ -272,6 +277,8 @@ void meridian_end_vfs(struct meridian *m)
  * @m: the PF, which serves no VFs meanwhile
  *
  * What the administrator and their drivers want of them stays in memory.
+ *
+ * Context: May sleep.
  */
 void meridian_suspend_vfs(struct meridian *m)
 {
@@ -292,6 +299,8 @@ void meridian_suspend_vfs(struct meridian *m)
  * @m: the PF
  *
  * VFs' drivers see that they have no queues, and ask for them.
+ *
+ * Context: May sleep.
  */
 void meridian_resume_vfs(struct meridian *m)
 {
@@ -315,6 +324,8 @@ void meridian_resume_vfs(struct meridian *m)
  *
  * May sleep. What is left after some turns, or some waiting for VFs that are slow or flood, is
  * answered when it is called next.
+ *
+ * Context: May sleep.
  */
 void meridian_serve_vfs(struct meridian *m)
 {

@@ -48,6 +48,7 @@ static const struct {
  * @m: a PF
  * @place: a port, or MERIDIAN_BOX_AT_HOST
  *
+ * Context: Does not sleep.
  * Return: whether it has.
  */
 bool meridian_has_box(const struct meridian *m, unsigned int place)
@@ -81,6 +82,7 @@ static u32 read_hung(struct meridian *m, unsigned int place)
  * @size: its bytes
  * @place: a port, or MERIDIAN_BOX_AT_HOST
  *
+ * Context: Does not sleep.
  * Return: @text.
  */
 const char *meridian_name_box(char *text, size_t size, unsigned int place)
@@ -135,6 +137,8 @@ static u32 see_box(struct meridian *m, unsigned int place)
  * @m: a PF; one of a card's PFs does it
  *
  * A module that hangs again and again is reported after pauses that double, up to MOST_PAUSE.
+ *
+ * Context: May sleep.
  */
 void meridian_look_after_boxes(struct meridian *m)
 {
@@ -165,6 +169,8 @@ void meridian_look_after_boxes(struct meridian *m)
 /**
  * meridian_forget_boxes() - report modules that hang anew at the next look
  * @card: a card, one of whose modules could not be reset
+ *
+ * Context: May sleep.
  */
 void meridian_forget_boxes(struct meridian_card *card)
 {
@@ -203,6 +209,7 @@ static void reset_box(struct meridian *m, unsigned int place)
  *
  * May sleep.
  *
+ * Context: May sleep.
  * Return: 0, or -EIO if one hangs after it.
  */
 int meridian_reset_boxes(struct meridian *m)
@@ -250,6 +257,8 @@ static void put_box(struct meridian *m, unsigned int place, struct devlink_fmsg 
  * meridian_put_boxes() - tell devlink how the modules are
  * @m: a PF
  * @fmsg: to be filled
+ *
+ * Context: Does not sleep.
  */
 void meridian_put_boxes(struct meridian *m, struct devlink_fmsg *fmsg)
 {

@@ -124,6 +124,8 @@ static const struct attribute_group group = {
 /**
  * meridian_show_box_irqs() - the interface gets a file for each module that the card has
  * @m: a PF, before its interface is registered
+ *
+ * Context: Does not sleep.
  */
 void meridian_show_box_irqs(struct meridian *m)
 {
@@ -138,6 +140,8 @@ void meridian_show_box_irqs(struct meridian *m)
 /**
  * meridian_end_box_irqs() - no module interrupts the function any more
  * @m: a PF, before its interface goes: whoever has a file open is refused from now on
+ *
+ * Context: May sleep.
  */
 void meridian_end_box_irqs(struct meridian *m)
 {
@@ -184,6 +188,8 @@ static void tell(struct meridian *m, unsigned int place)
  * @m: a PF
  *
  * May sleep.
+ *
+ * Context: May sleep.
  */
 void meridian_take_box_irqs(struct meridian *m)
 {

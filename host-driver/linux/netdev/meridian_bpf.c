@@ -15,6 +15,7 @@
  * @prog: the program, if there is one
  * @mtu: of the interface
  *
+ * Context: Does not sleep.
  * Return: whether every frame that the MTU lets through fits a buffer, or has no need to.
  */
 bool meridian_xdp_allows(struct meridian *m, struct bpf_prog *prog, int mtu)

@@ -30,6 +30,8 @@ static void disable_channel(struct meridian_channel *channel)
 /**
  * meridian_enable_channel() - let a queue pair be polled
  * @channel: whose queues the card has
+ *
+ * Context: May sleep.
  */
 void meridian_enable_channel(struct meridian_channel *channel)
 {
@@ -62,6 +64,7 @@ static void quiesce(struct meridian *m)
  * meridian_disable_channel() - end the polls of a queue pair, whose receive queue is to stop
  * @channel: of a function that is up; its transmit queue runs on
  *
+ * Context: May sleep.
  * Return: true; false if the card does not take the frames that are in memory of the receive queue,
  * then it is polled as before.
  */
@@ -94,6 +97,8 @@ static bool is_silence(int error)
  *
  * A PF that does not answer its VF is not asked on, for each question takes a second of everybody's
  * time: MERIDIAN_FLAG_UNTOLD is set, and this is due again.
+ *
+ * Context: May sleep.
  */
 void meridian_tell_settings(struct meridian *m)
 {
@@ -182,6 +187,7 @@ static int check_tables(struct meridian *m)
  * meridian_up() - memory, queues, frames
  * @m: a function that is down; under RTNL
  *
+ * Context: May sleep.
  * Return: 0 or a negative error, then it is down as before.
  */
 int meridian_up(struct meridian *m)
@@ -224,6 +230,8 @@ static void end_all(struct meridian *m)
 /**
  * meridian_down() - no frames, no queues, no memory
  * @m: a function that is up; under RTNL
+ *
+ * Context: May sleep.
  */
 void meridian_down(struct meridian *m)
 {
@@ -236,6 +244,8 @@ void meridian_down(struct meridian *m)
  * @m: a function that is up
  *
  * The caller keeps RTNL until meridian_up() has succeeded, or calls meridian_stay_down().
+ *
+ * Context: May sleep.
  */
 void meridian_away(struct meridian *m)
 {
@@ -247,6 +257,8 @@ void meridian_away(struct meridian *m)
 /**
  * meridian_stay_down() - take the link from a function that was away and did not come up
  * @m: the function; under RTNL
+ *
+ * Context: Does not sleep.
  */
 void meridian_stay_down(struct meridian *m)
 {
@@ -334,6 +346,7 @@ static int prepare(struct meridian *m, const struct meridian_config *config,
  * @m: the function; under RTNL
  * @config: to be taken
  *
+ * Context: May sleep.
  * Return: 0; a negative error, then it is as it was before, and sends and receives, but where the
  * card takes no queues at all any more.
  */
@@ -366,6 +379,7 @@ int meridian_configure(struct meridian *m, const struct meridian_config *config)
  * meridian_restart() - let the queues that run start anew
  * @m: a function that is up; under RTNL
  *
+ * Context: May sleep.
  * Return: 0; a negative error, then it is down.
  */
 int meridian_restart(struct meridian *m)
@@ -419,6 +433,7 @@ static int change_rx(struct meridian_rx *rx, struct meridian_rx *other)
  *
  * The other queues run on, and so do all that transmit.
  *
+ * Context: May sleep.
  * Return: 0; a negative error, then it runs with the memory that it had, but where the card takes
  * no queues at all any more.
  */
@@ -459,6 +474,7 @@ free:
  *
  * It needs no rings and no pages, only the small change of XDP's own books.
  *
+ * Context: May sleep.
  * Return: 0; a negative error, then the card takes no queues at all any more.
  */
 int meridian_renew_rx(struct meridian *m, unsigned int index)

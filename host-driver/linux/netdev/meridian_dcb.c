@@ -149,6 +149,8 @@ static const struct dcbnl_rtnl_ops dcb_ops = {
 /**
  * meridian_offer_dcb() - have the kernel set the classes of the function's port
  * @netdev: of a function, before it is registered
+ *
+ * Context: Does not sleep.
  */
 void meridian_offer_dcb(struct net_device *netdev)
 {

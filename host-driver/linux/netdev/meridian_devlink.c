@@ -235,6 +235,7 @@ static int register_params(struct meridian_devlink *devlink)
  * @pdev: the function
  * @lifecycle: for reloads
  *
+ * Context: May sleep.
  * Return: not shown to users yet, for meridian_devlink_free(); NULL if there is none to be had.
  */
 struct meridian_devlink *meridian_devlink_alloc(struct pci_dev *pdev,
@@ -275,6 +276,8 @@ free:
 /**
  * meridian_devlink_free() - undo meridian_devlink_alloc()
  * @devlink: hidden, of a function that is detached
+ *
+ * Context: May sleep.
  */
 void meridian_devlink_free(struct meridian_devlink *devlink)
 {
@@ -292,6 +295,8 @@ void meridian_devlink_free(struct meridian_devlink *devlink)
 /**
  * meridian_devlink_show() - from now on users may ask
  * @devlink: of a function that is attached
+ *
+ * Context: May sleep.
  */
 void meridian_devlink_show(struct meridian_devlink *devlink)
 {
@@ -302,6 +307,8 @@ void meridian_devlink_show(struct meridian_devlink *devlink)
 /**
  * meridian_devlink_hide() - undo meridian_devlink_show()
  * @devlink: no reload is under way on return
+ *
+ * Context: May sleep.
  */
 void meridian_devlink_hide(struct meridian_devlink *devlink)
 {
@@ -316,6 +323,7 @@ void meridian_devlink_hide(struct meridian_devlink *devlink)
  * A PF has the port of the card that it is bound to, from which Linux makes the name p0, p1, and so
  * on. A VF has no part of the card's connectors.
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_begin_port(struct meridian *m)
@@ -341,6 +349,8 @@ int meridian_begin_port(struct meridian *m)
 /**
  * meridian_end_port() - undo meridian_begin_port()
  * @m: a function whose interface is not registered any more
+ *
+ * Context: May sleep.
  */
 void meridian_end_port(struct meridian *m)
 {
@@ -350,6 +360,8 @@ void meridian_end_port(struct meridian *m)
 /**
  * meridian_end_reload() - attach what a reload has detached during a reset
  * @devlink: of a function that is not reset any more; its lock is held
+ *
+ * Context: May sleep.
  */
 void meridian_end_reload(struct meridian_devlink *devlink)
 {

@@ -381,6 +381,8 @@ static void do_report(struct work_struct *work)
 /**
  * meridian_health_show() - tell devlink of faults from now on, and of those before
  * @devlink: devlink has just registered it
+ *
+ * Context: Does not sleep.
  */
 void meridian_health_show(struct meridian_devlink *devlink)
 {
@@ -396,6 +398,8 @@ void meridian_health_show(struct meridian_devlink *devlink)
 /**
  * meridian_health_hide() - devlink is not told of faults any more when this returns
  * @devlink: that devlink is about to forget
+ *
+ * Context: May sleep.
  */
 void meridian_health_hide(struct meridian_devlink *devlink)
 {
@@ -410,6 +414,8 @@ void meridian_health_hide(struct meridian_devlink *devlink)
 /**
  * meridian_health_begin() - make the reporters
  * @devlink: of a function that is not attached
+ *
+ * Context: Does not sleep.
  */
 void meridian_health_begin(struct meridian_devlink *devlink)
 {
@@ -431,6 +437,8 @@ void meridian_health_begin(struct meridian_devlink *devlink)
 /**
  * meridian_health_end() - undo meridian_health_begin()
  * @devlink: of a function that is detached
+ *
+ * Context: May sleep.
  */
 void meridian_health_end(struct meridian_devlink *devlink)
 {

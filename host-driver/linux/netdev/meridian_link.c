@@ -7,6 +7,8 @@
 /**
  * meridian_update_link() - tell Linux of the link
  * @m: the function
+ *
+ * Context: Does not sleep.
  */
 void meridian_update_link(struct meridian *m)
 {

@@ -10,6 +10,7 @@
  * meridian_up_again() - up after a reset
  * @m: a function that is down, but not by the administrator's wish; under RTNL
  *
+ * Context: May sleep.
  * Return: 0; a negative error, then a PF is closed, and a VF is tried again by the service: its PF
  * may have a reset or a new driver.
  */
@@ -55,6 +56,7 @@ static int reset_vf(struct meridian *m)
  *
  * Where they start, the link stays up, but that of a VF whose PF may have a reset.
  *
+ * Context: May sleep.
  * Return: 0; a negative error, then it is down.
  */
 int meridian_reset(struct meridian *m)

@@ -22,6 +22,8 @@ static const struct qdma_rss reset_rss = {
 /**
  * meridian_default_indirection() - spread over all queues
  * @m: the function
+ *
+ * Context: Does not sleep.
  */
 void meridian_default_indirection(struct meridian *m)
 {
@@ -31,6 +33,8 @@ void meridian_default_indirection(struct meridian *m)
 /**
  * meridian_default_order() - the order that hashes IPv6, too, if the card has it, and all fields
  * @m: the function, whose capabilities are known
+ *
+ * Context: Does not sleep.
  */
 void meridian_default_order(struct meridian *m)
 {
@@ -42,6 +46,8 @@ void meridian_default_order(struct meridian *m)
 /**
  * meridian_default_hash() - the kernel's key, and the order that hashes IPv6, too
  * @m: the function, whose capabilities are known
+ *
+ * Context: Does not sleep.
  */
 void meridian_default_hash(struct meridian *m)
 {
@@ -54,6 +60,8 @@ void meridian_default_hash(struct meridian *m)
  * @m: a PF
  * @function: itself or one of its VFs
  * @rss: to be in force on return
+ *
+ * Context: Does not sleep.
  */
 void meridian_write_function_rss(struct meridian *m, u32 function, const struct qdma_rss *rss)
 {
@@ -75,6 +83,8 @@ void meridian_write_function_rss(struct meridian *m, u32 function, const struct 
  * @function: itself or one of its VFs
  *
  * Whatever the driver found: the one before may have had no time to put it back.
+ *
+ * Context: Does not sleep.
  */
 void meridian_reset_rss(struct meridian *m, u32 function)
 {
@@ -85,6 +95,7 @@ void meridian_reset_rss(struct meridian *m, u32 function)
  * meridian_write_rss() - key, indirection and order, as they are to be
  * @m: a PF
  *
+ * Context: Does not sleep.
  * Return: 0.
  */
 int meridian_write_rss(struct meridian *m)
@@ -241,6 +252,7 @@ static bool is_v6(u32 flow)
  * OpenNIC's order takes four bits of an 802.1Q tag, the four bytes behind any IPv4 header, and of
  * IPv6 nothing; Microsoft's takes ports of TCP and UDP, and leaves out what it was told to.
  *
+ * Context: Does not sleep.
  * Return: RXH_*; -EOPNOTSUPP for packets that the card does not tell from others.
  */
 int meridian_hash_fields(struct net_device *netdev, u32 flow)
@@ -269,6 +281,7 @@ int meridian_hash_fields(struct net_device *netdev, u32 flow)
  * @fields: RXH_*
  * @extack: gets a sentence; may be NULL
  *
+ * Context: May sleep.
  * Return: 0; -EOPNOTSUPP if the card does not hash so, or another negative error if it, or the PF
  * of a VF, does not take it.
  */

@@ -28,6 +28,7 @@ static void forget_notify(struct kref *kref)
  * @affinity: of an interrupt that is not watched
  * @own: the driver's choice
  *
+ * Context: Does not sleep.
  * Return: the user's, or @own.
  */
 const struct cpumask *meridian_wanted_cpus(const struct meridian_affinity *affinity,
@@ -40,6 +41,8 @@ const struct cpumask *meridian_wanted_cpus(const struct meridian_affinity *affin
  * meridian_watch_irq() - remember from now on what users say of an interrupt
  * @affinity: of the interrupt
  * @irq: the interrupt, until meridian_watch_affinity() with NULL
+ *
+ * Context: May sleep.
  */
 void meridian_watch_irq(struct meridian_affinity *affinity, int irq)
 {
@@ -54,6 +57,8 @@ void meridian_watch_irq(struct meridian_affinity *affinity, int irq)
  * @irq: the interrupt, until irq_set_affinity_notifier() with NULL
  *
  * No kernel keeps it by itself.
+ *
+ * Context: May sleep.
  */
 void meridian_watch_shared_irq(struct meridian_affinity *affinity, int irq)
 {

@@ -61,6 +61,8 @@ static void set_tx(struct meridian_tx *tx, u32 usecs, u32 frames, bool is_adapti
 /**
  * meridian_moderate_rx() - let a queue interrupt as it is set
  * @rx: the queue
+ *
+ * Context: Does not sleep.
  */
 void meridian_moderate_rx(struct meridian_rx *rx)
 {
@@ -72,6 +74,8 @@ void meridian_moderate_rx(struct meridian_rx *rx)
 /**
  * meridian_moderate_tx() - let a queue interrupt as it is set
  * @tx: the queue
+ *
+ * Context: Does not sleep.
  */
 void meridian_moderate_tx(struct meridian_tx *tx)
 {
@@ -113,6 +117,8 @@ static enum hrtimer_restart end_rest(struct hrtimer *timer)
 /**
  * meridian_init_moderation() - once for a queue pair
  * @channel: the pair
+ *
+ * Context: Does not sleep.
  */
 void meridian_init_moderation(struct meridian_channel *channel)
 {
@@ -126,6 +132,8 @@ void meridian_init_moderation(struct meridian_channel *channel)
 /**
  * meridian_end_moderation() - wait until none of it runs
  * @channel: whose NAPI is disabled
+ *
+ * Context: May sleep.
  */
 void meridian_end_moderation(struct meridian_channel *channel)
 {
@@ -146,6 +154,8 @@ static void sample(struct dim *dim, u16 events, const u64_stats_t *packets,
 /**
  * meridian_sample_dim() - let adaptive moderation see the load; of NAPI
  * @channel: whose poll ends
+ *
+ * Context: NAPI poll (softirq). Does not sleep.
  */
 void meridian_sample_dim(struct meridian_channel *channel)
 {
@@ -163,6 +173,8 @@ void meridian_sample_dim(struct meridian_channel *channel)
 /**
  * meridian_rest_tx() - ask the card for no interrupt, but poll in a while
  * @tx: the queue; under its transmit lock
+ *
+ * Context: Does not sleep.
  */
 void meridian_rest_tx(struct meridian_tx *tx)
 {
@@ -179,6 +191,7 @@ void meridian_rest_tx(struct meridian_tx *tx)
  * Of adaptive queues only one that has sent several frames since it was polled last: it would be
  * interrupted for the next at once. One that has sent none may have nothing to poll for.
  *
+ * Context: Does not sleep.
  * Return: whether.
  */
 bool meridian_may_rest_tx(const struct meridian_tx *tx)
@@ -231,6 +244,8 @@ static void set_queue(struct meridian *m, unsigned int queue, const struct merid
 /**
  * meridian_default_coalesce() - as the driver has it when nobody has said anything
  * @m: the function
+ *
+ * Context: Does not sleep.
  */
 void meridian_default_coalesce(struct meridian *m)
 {

@@ -113,6 +113,8 @@ static void forget(struct meridian_channel *channel)
  * meridian_count_channels() - say which channels count
  * @m: the function
  * @count: of its channels; what the others have counted stays, and they begin anew
+ *
+ * Context: Does not sleep.
  */
 void meridian_count_channels(struct meridian *m, unsigned int count)
 {
@@ -131,6 +133,8 @@ void meridian_count_channels(struct meridian *m, unsigned int count)
  * meridian_all_counts() - of all queues that there are and were
  * @m: the function
  * @counts: gets them
+ *
+ * Context: Does not sleep.
  */
 void meridian_all_counts(struct meridian *m, struct meridian_counts *counts)
 {
@@ -144,6 +148,8 @@ void meridian_all_counts(struct meridian *m, struct meridian_counts *counts)
  * @m: the function
  * @index: of the pair
  * @counts: gets them, or zeros if there is no such pair
+ *
+ * Context: Does not sleep.
  */
 void meridian_queue_counts(struct meridian *m, unsigned int index, struct meridian_counts *counts)
 {
@@ -265,6 +271,8 @@ static const struct netdev_stat_ops stat_ops = {
 /**
  * meridian_offer_queue_stats() - statistics by queue, for who asks by netlink
  * @netdev: not registered yet
+ *
+ * Context: Does not sleep.
  */
 void meridian_offer_queue_stats(struct net_device *netdev)
 {

@@ -6,6 +6,8 @@
 /**
  * meridian_schedule_reset() - let the function's queues start anew, soon
  * @m: the function
+ *
+ * Context: Any. Does not sleep.
  */
 void meridian_schedule_reset(struct meridian *m)
 {
@@ -30,6 +32,8 @@ static void tell(struct meridian_faults *faults, int what)
  * @queue: where; of boxes a bitmap of their places, of the self-test which test
  *
  * In any context. Without a reporter the queues are reset at once, and a box is left as it is.
+ *
+ * Context: Any. Does not sleep.
  */
 void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int queue)
 {
@@ -52,6 +56,8 @@ void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int
 /**
  * meridian_report_healthy() - tell that the queues have started, and have no fault
  * @m: the function
+ *
+ * Context: Any. Does not sleep.
  */
 void meridian_report_healthy(struct meridian *m)
 {
@@ -61,6 +67,8 @@ void meridian_report_healthy(struct meridian *m)
 /**
  * meridian_report_passed() - tell that no test of ethtool fails any more
  * @m: the function
+ *
+ * Context: Any. Does not sleep.
  */
 void meridian_report_passed(struct meridian *m)
 {

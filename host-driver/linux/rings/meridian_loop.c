@@ -17,6 +17,7 @@ const struct ethhdr meridian_loop_header = {
  * @rx: the queue it came by; the transmit queue of its channel gets it
  * @skb: the frame, with its Ethernet header
  *
+ * Context: Does not sleep.
  * Return: false if it is another frame, then it is still the caller's.
  */
 bool meridian_loop(struct meridian_rx *rx, struct sk_buff *skb)

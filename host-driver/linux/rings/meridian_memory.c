@@ -66,6 +66,7 @@ static int register_xdp(struct meridian_rx *rx, unsigned int napi_id)
  * @rx: without memory; its function and index are set
  * @slots: of its ring
  *
+ * Context: May sleep.
  * Return: 0 or a negative error; then meridian_free_rx() is due, too.
  */
 int meridian_alloc_rx(struct meridian_rx *rx, u32 slots)
@@ -98,6 +99,7 @@ int meridian_alloc_rx(struct meridian_rx *rx, u32 slots)
  *
  * Its pool has them from then on. A socket's buffers are the socket's business.
  *
+ * Context: May sleep.
  * Return: 0 or -ENOMEM.
  */
 int meridian_stock_rx(struct meridian_rx *rx)
@@ -117,6 +119,7 @@ int meridian_stock_rx(struct meridian_rx *rx)
  * meridian_settle_rx() - let a queue whose socket has gone have the pages of its own pool
  * @rx: with memory, whose buffers are released
  *
+ * Context: May sleep.
  * Return: 0 or a negative error, then this is to be tried again.
  */
 int meridian_settle_rx(struct meridian_rx *rx)
@@ -137,6 +140,8 @@ int meridian_settle_rx(struct meridian_rx *rx)
  * @rx: whose buffers are released
  *
  * Memory that the card may still write to is nobody else's, ever.
+ *
+ * Context: May sleep.
  */
 void meridian_free_rx(struct meridian_rx *rx)
 {
@@ -194,6 +199,7 @@ static void free_tx(struct meridian_tx *tx)
  * meridian_new_channels() - queue pairs without memory, as many as the function may have
  * @m: the function
  *
+ * Context: May sleep.
  * Return: the first of them, or NULL; for meridian_drop_channels().
  */
 struct meridian_channel *meridian_new_channels(struct meridian *m)
@@ -222,6 +228,8 @@ struct meridian_channel *meridian_new_channels(struct meridian *m)
  * meridian_drop_channels() - undo meridian_new_channels()
  * @m: the function
  * @channels: without memory and interrupts; may be NULL
+ *
+ * Context: Does not sleep.
  */
 void meridian_drop_channels(struct meridian *m, struct meridian_channel *channels)
 {
@@ -236,6 +244,8 @@ void meridian_drop_channels(struct meridian *m, struct meridian_channel *channel
  * meridian_free_memory() - give back what meridian_alloc_memory() took
  * @m: the function
  * @channels: of meridian_new_channels(), whose frames and buffers are released
+ *
+ * Context: May sleep.
  */
 void meridian_free_memory(struct meridian *m, struct meridian_channel *channels)
 {
@@ -253,6 +263,7 @@ void meridian_free_memory(struct meridian *m, struct meridian_channel *channels)
  * @channels: of meridian_new_channels(), without memory
  * @config: the configuration
  *
+ * Context: May sleep.
  * Return: 0 or a negative error, then nothing is kept.
  */
 int meridian_alloc_memory(struct meridian *m, struct meridian_channel *channels,
@@ -283,6 +294,8 @@ static void exchange_tx(struct meridian_tx *tx, struct meridian_tx *other)
  * meridian_exchange_rx() - let a receive queue have the memory of another, and that one its
  * @rx: that the card does not have
  * @other: the same
+ *
+ * Context: Does not sleep.
  */
 void meridian_exchange_rx(struct meridian_rx *rx, struct meridian_rx *other)
 {
@@ -300,6 +313,8 @@ void meridian_exchange_rx(struct meridian_rx *rx, struct meridian_rx *other)
  * meridian_exchange_memory() - let queues have the memory of others, and those have theirs
  * @m: a function that the card has no queue of
  * @others: of meridian_new_channels()
+ *
+ * Context: Does not sleep.
  */
 void meridian_exchange_memory(struct meridian *m, struct meridian_channel *others)
 {
@@ -314,6 +329,8 @@ void meridian_exchange_memory(struct meridian *m, struct meridian_channel *other
 /**
  * meridian_retire_rx() - part buffers that wait for their end from the NAPI that they were for
  * @rx: with memory that no queue uses any more; the NAPI is not enabled
+ *
+ * Context: Does not sleep.
  */
 void meridian_retire_rx(struct meridian_rx *rx)
 {

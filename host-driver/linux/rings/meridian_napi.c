@@ -7,6 +7,8 @@
 /**
  * meridian_enable_napi() - poll, and let users know by which NAPI a queue is polled
  * @channel: of a function with so many queues; under RTNL
+ *
+ * Context: May sleep.
  */
 void meridian_enable_napi(struct meridian_channel *channel)
 {
@@ -17,6 +19,8 @@ void meridian_enable_napi(struct meridian_channel *channel)
 /**
  * meridian_disable_napi() - undo meridian_enable_napi()
  * @channel: that is polled; under RTNL
+ *
+ * Context: May sleep.
  */
 void meridian_disable_napi(struct meridian_channel *channel)
 {

@@ -148,6 +148,7 @@ static bool read_headers(const struct meridian *m, const struct sk_buff *skb,
  * meridian_inner_start() - where the packet begins whose checksum Linux wants
  * @skb: a frame that has passed meridian_features_check()
  *
+ * Context: Does not sleep.
  * Return: the place in the frame, if the packet is in a tunnel; else 0.
  */
 u32 meridian_inner_start(const struct sk_buff *skb)
@@ -172,6 +173,7 @@ u32 meridian_inner_start(const struct sk_buff *skb)
  * tunnel's checksum in each segment, of GRE or UDP, it then leaves to any device with
  * NETIF_F_HW_CSUM, and does not ask again.
  *
+ * Context: Does not sleep.
  * Return: 0 or a negative error.
  */
 int meridian_complete_checksum(const struct meridian *m, struct sk_buff *skb)
@@ -188,6 +190,7 @@ int meridian_complete_checksum(const struct meridian *m, struct sk_buff *skb)
  * @skb: a frame that Linux has prepared for it (GSO partial), so that it says what a segment has
  * @inner: where the packet begins
  *
+ * Context: Does not sleep.
  * Return: 0 or a negative error.
  */
 int meridian_tell_whole_length(struct sk_buff *skb, u32 inner)
@@ -232,6 +235,7 @@ static u32 header_bytes(const struct sk_buff *skb, const struct packet *packet)
  * whose outer headers tell of that length. The card takes the length of the whole packet from its
  * header of IP.
  *
+ * Context: Does not sleep.
  * Return: false if the card cannot cut it.
  */
 bool meridian_plan_cut(const struct meridian *m, const struct sk_buff *skb,
@@ -268,6 +272,7 @@ bool meridian_plan_cut(const struct meridian *m, const struct sk_buff *skb,
  * They lie in pieces of memory, so each queue is to take these. That of a VF does if its PF's
  * driver gives it such descriptors.
  *
+ * Context: Does not sleep.
  * Return: whether it does; of a function that is down, whether it would.
  */
 bool meridian_can_segment(const struct meridian *m)

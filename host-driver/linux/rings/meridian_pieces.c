@@ -20,6 +20,8 @@ static struct meridian_tx_piece *more_of(const struct meridian_tx *tx, u32 index
  * @tx: the queue
  * @index: of the frame's descriptor
  * @count: of these pieces, which were mapped
+ *
+ * Context: Does not sleep.
  */
 void meridian_unmap_more(struct meridian_tx *tx, u32 index, u32 count)
 {
@@ -35,6 +37,8 @@ void meridian_unmap_more(struct meridian_tx *tx, u32 index, u32 count)
  * meridian_put_more() - tell the card of the pieces of a frame behind its first one
  * @tx: the queue; under its transmit lock
  * @count: of these pieces, of the descriptor that is filled next
+ *
+ * Context: Does not sleep.
  */
 void meridian_put_more(struct meridian_tx *tx, u32 count)
 {
@@ -69,6 +73,7 @@ static bool can_gather(u32 first, const struct skb_shared_info *shared)
  * meridian_can_gather() - whether a card that joins pieces can join those of a frame
  * @skb: the frame
  *
+ * Context: Does not sleep.
  * Return: whether it can.
  */
 bool meridian_can_gather(const struct sk_buff *skb)
@@ -117,6 +122,7 @@ static int sync_frags(struct meridian_tx *tx, const struct skb_shared_info *shar
  * @tx: a queue with room; under its transmit lock
  * @skb: a frame in pieces, which is joined if the card cannot join it
  *
+ * Context: Does not sleep.
  * Return: how many pieces these are, or a negative error; then none is mapped.
  */
 int meridian_map_more_of_skb(struct meridian_tx *tx, struct sk_buff *skb)
@@ -137,6 +143,7 @@ int meridian_map_more_of_skb(struct meridian_tx *tx, struct sk_buff *skb)
  * @frame: in pieces
  * @is_own: it is in pages of this interface's pools
  *
+ * Context: Does not sleep.
  * Return: how many pieces these are, -E2BIG if the card cannot join them, or another negative
  * error. If it is negative none is mapped.
  */

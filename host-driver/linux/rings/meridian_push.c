@@ -13,6 +13,8 @@
 /**
  * meridian_settle_push() - push frames as was asked for, if the card can
  * @m: the function, whose capabilities are known
+ *
+ * Context: Does not sleep.
  */
 void meridian_settle_push(struct meridian *m)
 {
@@ -27,6 +29,8 @@ void meridian_settle_push(struct meridian *m)
  * @skb: that frame, of QDMA_PUSH_BYTES at most
  *
  * Only if it is alone in the ring.
+ *
+ * Context: Does not sleep.
  */
 void meridian_push(struct meridian_tx *tx, const struct sk_buff *skb)
 {

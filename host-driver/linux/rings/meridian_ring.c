@@ -78,6 +78,8 @@ static void end_channel(struct meridian_channel *channel)
  * meridian_end_channels() - give back interrupts and NAPI
  * @m: a function
  * @count: queue pairs that keep theirs
+ *
+ * Context: May sleep.
  */
 void meridian_end_channels(struct meridian *m, unsigned int count)
 {
@@ -94,6 +96,7 @@ void meridian_end_channels(struct meridian *m, unsigned int count)
  * @m: a function
  * @count: queue pairs that are to have theirs; some may
  *
+ * Context: May sleep.
  * Return: 0 or a negative error, then those that had none have none.
  */
 int meridian_begin_channels(struct meridian *m, unsigned int count)
@@ -117,6 +120,7 @@ int meridian_begin_channels(struct meridian *m, unsigned int count)
  *
  * A PF of another driver may have other tables.
  *
+ * Context: Does not sleep.
  * Return: 0 or -ERANGE.
  */
 int meridian_check_tables(struct meridian *m, const struct meridian_config *config)
@@ -219,6 +223,7 @@ static void open_rx(struct meridian_rx *rx)
  * meridian_start_rx() - let the card have a receive queue
  * @rx: with memory; its NAPI is not enabled
  *
+ * Context: May sleep.
  * Return: 0 or a negative error, then the queue may be there in part.
  */
 int meridian_start_rx(struct meridian_rx *rx)
@@ -234,6 +239,7 @@ int meridian_start_rx(struct meridian_rx *rx)
  * meridian_start_queues() - let the card have the queues
  * @m: a function with channels; NAPI is not enabled yet
  *
+ * Context: May sleep.
  * Return: 0 or a negative error, then no queue is started.
  */
 int meridian_start_queues(struct meridian *m)
@@ -267,6 +273,8 @@ int meridian_start_queues(struct meridian *m)
 /**
  * meridian_drain_tx() - wait a while for the card to take what is in the transmit rings
  * @m: a function whose interface sends no more
+ *
+ * Context: May sleep.
  */
 void meridian_drain_tx(struct meridian *m)
 {
@@ -313,6 +321,7 @@ static void fence(struct meridian *m)
  * meridian_end_fence() - let the function access memory again once none of its queues runs
  * @m: a function that is down; under RTNL
  *
+ * Context: May sleep.
  * Return: 0, or a negative error; then it is as before.
  */
 int meridian_end_fence(struct meridian *m)
@@ -367,6 +376,8 @@ static void fence_if(struct meridian *m, int error)
  * When it returns the card touches their memory no more: where a queue does not end, the function
  * may not access memory at all until meridian_end_fence(). What the function has beside its queues
  * stays.
+ *
+ * Context: May sleep.
  */
 void meridian_pause_queues(struct meridian *m)
 {
@@ -378,6 +389,8 @@ void meridian_pause_queues(struct meridian *m)
  * @m: see meridian_pause_queues()
  *
  * The card is told that the function has no queues any more, too.
+ *
+ * Context: May sleep.
  */
 void meridian_stop_queues(struct meridian *m)
 {
@@ -393,6 +406,8 @@ void meridian_stop_queues(struct meridian *m)
  * @m: a function whose queues are stopped
  *
  * What the card may still write to stays where it is.
+ *
+ * Context: Does not sleep.
  */
 void meridian_release_queues(struct meridian *m)
 {

@@ -64,6 +64,7 @@ static bool post(struct meridian_rx *rx, dma_addr_t *dma)
  * meridian_fill_rx() - post buffers until the ring is full
  * @rx: the queue
  *
+ * Context: Does not sleep.
  * Return: false if memory did not last.
  */
 bool meridian_fill_rx(struct meridian_rx *rx)
@@ -348,6 +349,7 @@ static void fail(struct meridian_rx *rx)
  *
  * It does for an index that cannot be; nothing comes from then on.
  *
+ * Context: Does not sleep.
  * Return: whether it has.
  */
 bool meridian_rx_ended(const struct meridian_rx *rx)
@@ -368,6 +370,7 @@ bool meridian_rx_ended(const struct meridian_rx *rx)
  *
  * The caller tells the card how far completions are read.
  *
+ * Context: NAPI poll (softirq). Does not sleep.
  * Return: how many frames there were.
  */
 int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budget)
@@ -403,6 +406,8 @@ int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budge
 /**
  * meridian_release_rx() - give all buffers back
  * @rx: a queue that the card has no more
+ *
+ * Context: Does not sleep.
  */
 void meridian_release_rx(struct meridian_rx *rx)
 {

@@ -32,6 +32,7 @@
  *
  * One slot stays free, as a full ring would look like an empty one.
  *
+ * Context: Does not sleep.
  * Return: how many.
  */
 u32 meridian_tx_room(const struct meridian_tx *tx)
@@ -50,6 +51,7 @@ static struct netdev_queue *queue_of(const struct meridian_tx *tx)
  * meridian_tx_taken() - the first descriptor that the card has not taken, by what it has written
  * @tx: the queue
  *
+ * Context: Does not sleep.
  * Return: its index.
  */
 u32 meridian_tx_taken(const struct meridian_tx *tx)
@@ -70,6 +72,7 @@ static u32 distance(const struct meridian_tx *tx, u32 from, u32 to)
  * meridian_tx_pending() - frames that the card has not taken
  * @tx: a queue that nobody else uses
  *
+ * Context: Does not sleep.
  * Return: how many.
  */
 u32 meridian_tx_pending(const struct meridian_tx *tx)
@@ -99,6 +102,7 @@ void meridian_tx_timeout(struct net_device *netdev, unsigned int queue)
  * meridian_tx_is_still() - whether a queue has frames, and none has got done since the last look
  * @tx: a queue of a function with a link; under RTNL
  *
+ * Context: Does not sleep.
  * Return: whether it is so.
  */
 bool meridian_tx_is_still(const struct meridian_tx *tx)
@@ -123,6 +127,8 @@ static u64 share_of_all(const struct meridian *m)
  *
  * Linux's watchdog looks at queues only that the stack has stopped, as XDP and AF_XDP never do.
  * Looks are counted, not time: a look that comes late finds the index where it was by chance.
+ *
+ * Context: Does not sleep.
  */
 void meridian_look_after_tx(struct meridian_tx *tx, u32 idle_looks)
 {
@@ -183,6 +189,8 @@ static bool wants_interrupt(struct meridian_tx *tx)
 /**
  * meridian_ring_tx() - tell the card of all frames
  * @tx: the queue; under its transmit lock
+ *
+ * Context: Does not sleep.
  */
 void meridian_ring_tx(struct meridian_tx *tx)
 {
@@ -195,6 +203,8 @@ void meridian_ring_tx(struct meridian_tx *tx)
  *
  * An interrupt takes the arming with it, and one that came meanwhile is sent now. The lock is for
  * the doorbell's index, which must not go back.
+ *
+ * Context: Does not sleep.
  */
 void meridian_arm_tx(struct meridian_tx *tx)
 {
@@ -365,6 +375,7 @@ drop:
  * @tx: the queue; under its transmit lock
  * @skb: the frame, whose caller keeps it if this fails
  *
+ * Context: Does not sleep.
  * Return: 0 or a negative error.
  */
 int meridian_send_back(struct meridian_tx *tx, struct sk_buff *skb)
@@ -434,6 +445,7 @@ static int send_joined(struct meridian_tx *tx, struct xdp_frame *frame,
  * @frame: its owner keeps it if this fails
  * @is_own: it is in pages of this interface's pools, which the card can reach already
  *
+ * Context: Does not sleep.
  * Return: 0 or a negative error.
  */
 int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own)
@@ -478,6 +490,8 @@ int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_o
  * @tx: the queue, which has room; under its transmit lock
  * @dma: of the frame
  * @length: bytes
+ *
+ * Context: Does not sleep.
  */
 void meridian_send_xsk(struct meridian_tx *tx, dma_addr_t dma, u32 length)
 {
@@ -513,6 +527,7 @@ static void release(struct meridian_tx *tx, u32 index, int budget)
  * @tx: the queue
  * @budget: of NAPI; 0: netpoll asks, maybe with interrupts off, where no frame of XDP may be freed
  *
+ * Context: NAPI poll (softirq). Does not sleep.
  * Return: false if NAPI is to come again at once.
  */
 bool meridian_clean_tx(struct meridian_tx *tx, int budget)
@@ -571,6 +586,7 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
  *
  * They are an AF_XDP socket's, or in pages of the pool that XDP sends back.
  *
+ * Context: Does not sleep.
  * Return: whether there is one.
  */
 bool meridian_tx_has_own(const struct meridian_tx *tx)
@@ -587,6 +603,8 @@ bool meridian_tx_has_own(const struct meridian_tx *tx)
 /**
  * meridian_release_tx() - free every frame, taken or not
  * @tx: a queue that the card has no more
+ *
+ * Context: Does not sleep.
  */
 void meridian_release_tx(struct meridian_tx *tx)
 {

@@ -58,6 +58,7 @@ static struct meridian_vector *vector_of(struct meridian *m, unsigned int index)
  * @m: the function
  * @index: of the pair
  *
+ * Context: Does not sleep.
  * Return: the number of a vector, or of a ring if meridian_shares_vectors().
  */
 u32 meridian_vector_of(struct meridian *m, unsigned int index)
@@ -183,6 +184,7 @@ static void free_shared(struct meridian_channel *channel)
  * meridian_request_irq() - have the interrupt of a queue pair
  * @channel: whose NAPI is added
  *
+ * Context: May sleep.
  * Return: 0 or a negative error, then it has none.
  */
 int meridian_request_irq(struct meridian_channel *channel)
@@ -198,6 +200,8 @@ int meridian_request_irq(struct meridian_channel *channel)
 /**
  * meridian_free_irq() - undo meridian_request_irq()
  * @channel: that may have none
+ *
+ * Context: May sleep.
  */
 void meridian_free_irq(struct meridian_channel *channel)
 {
@@ -219,6 +223,8 @@ void meridian_free_irq(struct meridian_channel *channel)
  * @m: a function with queues; under RTNL
  *
  * Done once for a number of queues: what the administrator says then stays.
+ *
+ * Context: May sleep.
  */
 void meridian_spread_tx(struct meridian *m)
 {
@@ -259,6 +265,7 @@ static int start_ring(struct meridian_vector *vector)
  * meridian_start_rings() - let the card have the rings of shared vectors
  * @m: a function without queues
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_start_rings(struct meridian *m)
@@ -325,6 +332,7 @@ static bool may_share(const struct meridian *m)
  * @m: an identified function
  * @most: vectors at most, if the card has them
  *
+ * Context: May sleep.
  * Return: 0 or a negative error, then it has none.
  */
 int meridian_alloc_vectors(struct meridian *m, unsigned int most)
@@ -370,6 +378,8 @@ static bool stop_rings(struct meridian *m)
  * @m: a function without interrupts
  *
  * What the card may still write to stays where it is.
+ *
+ * Context: May sleep.
  */
 void meridian_free_vectors(struct meridian *m)
 {

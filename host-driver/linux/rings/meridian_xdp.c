@@ -38,6 +38,8 @@ int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **f
  * meridian_give_back() - have done with a frame's memory; in NAPI
  * @rx: the queue it came by
  * @xdp: the frame
+ *
+ * Context: Does not sleep.
  */
 void meridian_give_back(struct meridian_rx *rx, struct xdp_buff *xdp)
 {
@@ -94,6 +96,7 @@ static void count(struct meridian_rx *rx, u64_stats_t *counter)
  * @prog: the program
  * @xdp: the frame, in pages of the queue's pool or in memory of its AF_XDP socket
  *
+ * Context: NAPI poll (softirq). Does not sleep.
  * Return: true if it goes up the stack; else its memory is taken care of.
  */
 bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_buff *xdp)

@@ -17,6 +17,7 @@
  * meridian_xsk_begin() - give a queue the socket's memory, if it has a socket
  * @rx: the queue, whose rings are there
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_xsk_begin(struct meridian_rx *rx)
@@ -33,6 +34,8 @@ int meridian_xsk_begin(struct meridian_rx *rx)
 /**
  * meridian_xsk_release() - give the socket's buffers back
  * @rx: a queue that the card has no more, and that may have a socket
+ *
+ * Context: Does not sleep.
  */
 void meridian_xsk_release(struct meridian_rx *rx)
 {
@@ -48,6 +51,8 @@ void meridian_xsk_release(struct meridian_rx *rx)
 /**
  * meridian_xsk_end() - undo meridian_xsk_begin()
  * @rx: a queue whose buffers are released
+ *
+ * Context: Does not sleep.
  */
 void meridian_xsk_end(struct meridian_rx *rx)
 {
@@ -61,6 +66,8 @@ void meridian_xsk_end(struct meridian_rx *rx)
  * @pool: of a socket that goes
  *
  * Its pages are the socket's no more then, and stay where they are.
+ *
+ * Context: Does not sleep.
  */
 void meridian_xsk_keep(struct xsk_buff_pool *pool)
 {
@@ -78,6 +85,8 @@ int meridian_xsk_register(struct meridian_rx *rx)
 /**
  * meridian_xsk_claim() - let the socket's buffers know the queue
  * @rx: a queue with a socket that is about to start
+ *
+ * Context: Does not sleep.
  */
 void meridian_xsk_claim(struct meridian_rx *rx)
 {
@@ -89,6 +98,7 @@ void meridian_xsk_claim(struct meridian_rx *rx)
  * @rx: a queue with a socket
  * @dma: where the card is to write
  *
+ * Context: Does not sleep.
  * Return: false if the socket has none; it is to wake the driver when it has.
  */
 bool meridian_xsk_post(struct meridian_rx *rx, dma_addr_t *dma)
@@ -147,6 +157,7 @@ static struct sk_buff *copy(struct napi_struct *napi, struct xdp_buff *xdp)
  * @hash: of the card
  * @verdicts: of the card
  *
+ * Context: NAPI poll (softirq). Does not sleep.
  * Return: what goes up the stack, or NULL.
  */
 struct sk_buff *meridian_xsk_receive(struct meridian_rx *rx, struct napi_struct *napi,
@@ -169,6 +180,7 @@ struct sk_buff *meridian_xsk_receive(struct meridian_rx *rx, struct napi_struct 
  * meridian_xsk_send() - put the socket's frames into the transmit ring
  * @channel: a queue pair; in NAPI
  *
+ * Context: Does not sleep.
  * Return: false if there may be more.
  */
 bool meridian_xsk_send(struct meridian_channel *channel)
@@ -208,6 +220,8 @@ bool meridian_xsk_send(struct meridian_channel *channel)
  * meridian_xsk_sent() - tell the socket that the card has taken frames
  * @tx: a queue that may have a socket
  * @count: of its frames
+ *
+ * Context: Does not sleep.
  */
 void meridian_xsk_sent(struct meridian_tx *tx, u32 count)
 {
@@ -231,6 +245,8 @@ static void wake(struct meridian_channel *channel)
  * @m: a function that is up; under RTNL
  *
  * They have woken the driver, in vain, and may be waiting for frames to be sent.
+ *
+ * Context: Does not sleep.
  */
 void meridian_xsk_link_up(struct meridian *m)
 {

@@ -106,6 +106,7 @@ static int look(struct meridian_port_test *t, u32 *end)
  *
  * Other ports keep their traffic: their checkers take nothing but the frames of the test.
  *
+ * Context: May sleep.
  * Return: 0; MERIDIAN_LEFT_OUT because of the ARM side; a negative error, which it has said.
  */
 int meridian_look_for_cable(struct meridian_port_test *t, u32 *end)
@@ -134,6 +135,7 @@ int meridian_look_for_cable(struct meridian_port_test *t, u32 *end)
  *
  * Says in a sentence what is wrong.
  *
+ * Context: May sleep.
  * Return: 0; MERIDIAN_LEFT_OUT because of the ARM side; a negative error.
  */
 int meridian_test_cable(struct meridian_port_test *t, u32 end)

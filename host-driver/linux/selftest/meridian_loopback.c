@@ -68,6 +68,7 @@ static bool runs(struct meridian *m, u32 port)
  * @m: a PF
  * @port: of its card
  *
+ * Context: Does not sleep.
  * Return: whether somebody does.
  */
 bool meridian_port_is_taken(struct meridian *m, u32 port)
@@ -84,6 +85,7 @@ bool meridian_port_is_taken(struct meridian *m, u32 port)
  *
  * Says in a sentence what has.
  *
+ * Context: Does not sleep.
  * Return: 0 if nothing has; MERIDIAN_LEFT_OUT because of the ARM side; a negative error.
  */
 int meridian_loops_interrupted(struct meridian *m, u32 port)
@@ -151,6 +153,7 @@ static void wait_for_reset(struct meridian *m, u32 port)
  * The host's frames are kept from the port, so what still comes is from the partner. It is forced
  * away when the card has said that it is only that. meridian_put_port_back() ends the loopback.
  *
+ * Context: May sleep.
  * Return: as meridian_loops_interrupted(), which says why not.
  */
 int meridian_set_loopback(struct meridian *m, u32 port, const struct meridian_port_loop *loop)
@@ -192,6 +195,7 @@ int meridian_set_loopback(struct meridian *m, u32 port, const struct meridian_po
  * @port: of its card
  * @loop: what meridian_set_loopback() has set, or a loop plug or a cable
  *
+ * Context: May sleep.
  * Return: as meridian_loops_interrupted(), which says why not.
  */
 int meridian_wait_for_loop(struct meridian *m, u32 port, const struct meridian_port_loop *loop)
@@ -223,6 +227,8 @@ int meridian_wait_for_loop(struct meridian *m, u32 port, const struct meridian_p
  * meridian_end_port_test() - end generator and checker, and wait until they rest
  * @m: a PF
  * @port: of its card
+ *
+ * Context: May sleep.
  */
 void meridian_end_port_test(struct meridian *m, u32 port)
 {
@@ -239,6 +245,8 @@ void meridian_end_port_test(struct meridian *m, u32 port)
  * @port: of its card
  *
  * A card that does not answer does not hear of it, so that meridian_recover_port() does it later.
+ *
+ * Context: May sleep.
  */
 void meridian_put_port_back(struct meridian *m, u32 port)
 {

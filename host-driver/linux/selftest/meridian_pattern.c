@@ -164,6 +164,8 @@ static int run_batch(struct meridian_pattern *p)
  * @m: a function that is up; under RTNL
  *
  * No frame of the stack goes or waits in a ring, and Linux's watchdog does not look.
+ *
+ * Context: May sleep.
  */
 void meridian_take_traffic(struct meridian *m)
 {
@@ -177,6 +179,8 @@ void meridian_take_traffic(struct meridian *m)
 /**
  * meridian_give_traffic_back() - undo meridian_take_traffic()
  * @m: the function; under RTNL
+ *
+ * Context: Does not sleep.
  */
 void meridian_give_traffic_back(struct meridian *m)
 {
@@ -248,6 +252,7 @@ static int run(struct meridian_pattern *p)
  * Says in a sentence what it has found. Its frames count as received and sent by the interface, and
  * in no counter of the card but those of the block.
  *
+ * Context: May sleep.
  * Return: 0; MERIDIAN_LEFT_OUT because of XDP; a negative error.
  */
 int meridian_test_pattern(struct meridian *m)

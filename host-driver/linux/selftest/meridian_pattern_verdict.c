@@ -21,6 +21,8 @@ const struct meridian_pattern_counter meridian_pattern_counters[MERIDIAN_CHECKS]
 /**
  * meridian_pattern_note() - keep the counters of a batch that has failed
  * @p: the test, whose block still counts
+ *
+ * Context: Does not sleep.
  */
 void meridian_pattern_note(const struct meridian_pattern *p)
 {
@@ -57,6 +59,7 @@ static const char *why_refused(u32 refusal)
  * @p: the test
  * @refusal: MERIDIAN_SELF_TEST_REFUSAL_*
  *
+ * Context: Does not sleep.
  * Return: -EBUSY if it may begin later; -EPROTO if the card and the driver do not agree.
  */
 int meridian_pattern_refused(const struct meridian_pattern *p, u32 refusal)
@@ -77,6 +80,7 @@ int meridian_pattern_refused(const struct meridian_pattern *p, u32 refusal)
  * meridian_pattern_is_fault() - whether an end of the test is a fault of the card
  * @error: how it has ended
  *
+ * Context: Does not sleep.
  * Return: false if somebody has only kept it from its end.
  */
 bool meridian_pattern_is_fault(int error)
@@ -109,6 +113,7 @@ static const struct fault {
  * meridian_pattern_judge() - tell what the checker has found in a batch
  * @p: the test, whose batch is over
  *
+ * Context: Does not sleep.
  * Return: 0 if all frames are good; a negative error, of the gravest fault.
  */
 int meridian_pattern_judge(const struct meridian_pattern *p)
@@ -139,6 +144,7 @@ int meridian_pattern_judge(const struct meridian_pattern *p)
  * meridian_pattern_timed_out() - tell what of a batch has not come
  * @p: the test
  *
+ * Context: Does not sleep.
  * Return: a negative error: that of meridian_pattern_judge(), or -ETIMEDOUT.
  */
 int meridian_pattern_timed_out(const struct meridian_pattern *p)
@@ -164,6 +170,7 @@ int meridian_pattern_timed_out(const struct meridian_pattern *p)
  * @p: the test
  * @end: MERIDIAN_SELF_TEST_END_*
  *
+ * Context: Does not sleep.
  * Return: -ECANCELED.
  */
 int meridian_pattern_ended(const struct meridian_pattern *p, u32 end)

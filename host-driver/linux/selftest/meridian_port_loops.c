@@ -96,6 +96,8 @@ static void recover(struct meridian *m)
 /**
  * meridian_recover_port() - put back what a test could not, as the card did not answer
  * @m: a PF whose card answers
+ *
+ * Context: May sleep.
  */
 void meridian_recover_port(struct meridian *m)
 {
@@ -113,6 +115,7 @@ void meridian_recover_port(struct meridian *m)
  * Says in a sentence what it has found. Its frames count in the port's counters, and in none of an
  * interface. The card's ARM side keeps a port that it has enabled.
  *
+ * Context: May sleep.
  * Return: 0; MERIDIAN_LEFT_OUT because of the ARM side; a negative error.
  */
 int meridian_test_port_loops(struct meridian *m)

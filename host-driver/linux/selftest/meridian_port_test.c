@@ -38,6 +38,7 @@ static u64 read_counter(void *card, u32 offset)
  * @t: the test
  * @port: the port
  *
+ * Context: Does not sleep.
  * Return: the port.
  */
 struct meridian_port_end meridian_end_of(const struct meridian_port_test *t, u32 port)
@@ -113,6 +114,7 @@ static int timed_out(const struct meridian_port_test *t)
  *
  * Says in a sentence why not.
  *
+ * Context: May sleep.
  * Return: 0; MERIDIAN_LEFT_OUT because of the ARM side; a negative error.
  */
 int meridian_wait_for_port_test(const struct meridian_port_test *t)
@@ -135,6 +137,8 @@ int meridian_wait_for_port_test(const struct meridian_port_test *t)
  * @t: the test
  * @port: the port
  * @mode: MERIDIAN_PORT_TEST_MODE_*
+ *
+ * Context: Does not sleep.
  */
 void meridian_start_port_test(const struct meridian_port_test *t, u32 port, u32 mode)
 {
@@ -229,6 +233,7 @@ static int run_batch(void *test)
  *
  * Says in a sentence what is wrong.
  *
+ * Context: Does not sleep.
  * Return: 0; MERIDIAN_LEFT_OUT because of the ARM side; a negative error.
  */
 int meridian_run_port_test(struct meridian_port_test *t)

@@ -47,6 +47,7 @@ static int judge(const struct meridian_port_test *t, u32 port)
  *
  * Says in a sentence what was wrong.
  *
+ * Context: Does not sleep.
  * Return: 0; -EINPROGRESS if the card does not answer; another negative error.
  */
 int meridian_judge_port_test(const struct meridian_port_test *t)
@@ -64,6 +65,7 @@ int meridian_judge_port_test(const struct meridian_port_test *t)
  * @t: the test
  * @port: one of its ports
  *
+ * Context: Does not sleep.
  * Return: the error that this is.
  */
 int meridian_port_test_lost_link(const struct meridian_port_test *t, u32 port)

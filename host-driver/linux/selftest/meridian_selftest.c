@@ -129,6 +129,7 @@ void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u6
  * meridian_test_again() - run what has failed again, and all that disturbs no traffic
  * @m: a PF; under RTNL
  *
+ * Context: May sleep.
  * Return: 0 if no test has a fault any more; -EAGAIN if one was left out, or another negative
  * error.
  */
@@ -151,6 +152,8 @@ int meridian_test_again(struct meridian *m)
  * meridian_put_selftest() - tell devlink what the tests have found
  * @m: a PF; under RTNL
  * @fmsg: to be filled
+ *
+ * Context: Does not sleep.
  */
 void meridian_put_selftest(struct meridian *m, struct devlink_fmsg *fmsg)
 {

@@ -38,7 +38,10 @@ class Geometry:
 
 
 class Card(ABC):
-    """One card. Functions are numbered as QDMA does: PFs 0 to 3, VFs from 4 on."""
+    """One card. Functions are numbered as QDMA does: PFs 0 to 3, VFs from 4 on.
+
+    Raises RegisterError if an access fails, or if the MAC table stays busy.
+    """
 
     def __init__(self, registers: Registers | None = None) -> None:
         self.regs = registers or Registers()
@@ -323,7 +326,8 @@ class Card(ABC):
 class LinkedCard(Card):
     """The card at the end of a link: BAR 2 of a PF, or the registers of the PS.
 
-    Raises MismatchError when its identification is not that of this register map.
+    Raises MismatchError when its identification is not that of this register map, RegisterError for a bus or a width
+    that the link does not have, and what its Link raises.
     """
 
     def __init__(self, link: Link, registers: Registers | None = None, function: int = 0) -> None:

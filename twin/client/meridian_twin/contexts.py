@@ -149,7 +149,10 @@ def unpack(layout: Layout, words: list[int]) -> dict[str, int]:
 
 
 class Contexts:
-    """The contexts as a PF reaches them. number: the absolute queue, for FMAP the function, else the ring."""
+    """The contexts as a PF reaches them. number: the absolute queue, for FMAP the function, else the ring.
+
+    Raises ContextError if the command interface stays busy.
+    """
 
     def __init__(self, link: Link, function: int = 0) -> None:
         self.link = link

@@ -17,7 +17,10 @@ class ControlError(Exception):
 
 
 class Control(Closing):
-    """One connection. `ask("help")` lists the operations."""
+    """One connection. `ask("help")` lists the operations.
+
+    Raises ControlError if no card answers or it closes the connection, and with the card's words if it refuses.
+    """
 
     def __init__(self, path: Path | str, patience: float = 30) -> None:
         self.events: list[dict[str, Any]] = []  # what came since `ask("follow")`

@@ -18,7 +18,7 @@ DOORBELL_REGISTERS = 16  # bytes of a queue's registers in BAR 0
 
 
 class Doorbells:
-    """One page, rung by one thread."""
+    """One page, rung by one thread. Raises ValueError for a number of queues that a page has no room for."""
 
     def __init__(self, queues: int) -> None:
         if not 1 <= queues <= MAX_DOORBELLS:

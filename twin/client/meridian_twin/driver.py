@@ -73,9 +73,11 @@ class Queues:
 
 
 class Host(Closing, Queues):
-    """A PF, brought up as a driver does. Raises MismatchError for a card that it does not know.
+    """A PF, brought up as a driver does.
 
     memory: bytes of the machine's memory; mapped: the card may reach it by itself.
+
+    Raises MismatchError for a card that it does not know, and RegisterError if the MAC table refuses an entry.
     """
 
     def __init__(

@@ -39,6 +39,9 @@ class Link(Closing, Waiting):
     lockstep: twin time stands still but for `advance`, `wait` and the accesses that wait for a reply.
     patience: seconds that any one reply may take. version: of the link, for a card that knows no newer one. function:
     of a client that plays one function alone (PCIE_FUNCTION).
+
+    Raises LinkError if no card answers, if it refuses a request, breaks the protocol or is gone, and LinkTimeout, which
+    is one, if a reply does not come in time.
     """
 
     def __init__(

@@ -120,7 +120,11 @@ def place(*fields: tuple[int, str, int]) -> bytes:
 
 
 class Mailbox:
-    """One function's mailbox. A PF names the other side, a VF has its PF only."""
+    """One function's mailbox. A PF names the other side, a VF has its PF only.
+
+    Raises MailboxError if the other side refuses a request (`code` says why) or has not taken the last message, and
+    LinkTimeout if it does not answer in time.
+    """
 
     def __init__(self, link: Link, function: int) -> None:
         self.link = link

@@ -21,6 +21,9 @@ class Memory:
     """Bytes from `base` on, with an allocator. function: whose address space it is in; all by default.
 
     Little things: `read`, `write` and words go straight to the bytes; the card sees them as soon as they are written.
+
+    Raises ValueError for a size that is not of whole pages, IndexError for bytes outside, MemoryFullError if no piece
+    is free, and KeyError if what is freed was not allocated.
     """
 
     def __init__(self, size: int, base: int = 0x1_0000_0000, function: int = ALL_FUNCTIONS) -> None:

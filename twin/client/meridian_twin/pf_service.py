@@ -44,6 +44,8 @@ class PfService:
     """Serves the mailbox while anything waits on the PF's link. queues: the absolute ones it may give away.
 
     first_ring: aggregation rings from there on may be used by VFs, one each.
+
+    Raises RefusalError within a request only, which becomes the answer; what its Link raises comes out of `poll`.
     """
 
     def __init__(self, host: Host, queues: range) -> None:

@@ -10,7 +10,10 @@ EDGES = 8  # stamps that wait in the card at most
 
 
 class Phc:
-    """Times are nanoseconds since the clock's epoch; the clock itself counts fractions of 2^-32 ns."""
+    """Times are nanoseconds since the clock's epoch; the clock itself counts fractions of 2^-32 ns.
+
+    Raises ValueError for an adjustment of a second or more.
+    """
 
     def __init__(self, card: Card) -> None:
         self.card = card

@@ -51,7 +51,10 @@ class Timestamp:
 
 
 class PsPort:
-    """One Ethernet port of the PS. Frames are taken out of PS memory by `poll`; buffers go back at once."""
+    """One Ethernet port of the PS. Frames are taken out of PS memory by `poll`; buffers go back at once.
+
+    Raises PsPortError if a ring does not stop, or if a completion says that something went wrong.
+    """
 
     def __init__(
         self,

@@ -212,7 +212,11 @@ class _Ring:
 
 
 class H2cQueue(_Ring):
-    """A transmit queue's ring. One descriptor is one frame, on a card with the capability PIECES of several pieces."""
+    """A transmit queue's ring. One descriptor is one frame, on a card with the capability PIECES of several pieces.
+
+    Raises QueueError if the ring is full, if the frame does not suit the queue, or if the status entry has an error;
+    MemoryFullError without room for the frame.
+    """
 
     def __init__(self, link: Link, function: int, queue: int, memory: Memory, setting: QueueSetting) -> None:
         super().__init__(link, function, queue, memory, setting)
@@ -310,7 +314,10 @@ class H2cQueue(_Ring):
 
 
 class C2hQueue(_Ring):
-    """A receive queue: buffers in one ring, completions in another. tables: those its contexts were made with."""
+    """A receive queue: buffers in one ring, completions in another. tables: those its contexts were made with.
+
+    Raises QueueError if a completion or the status entry has an error; MemoryFullError without room for the rings.
+    """
 
     def __init__(
         self, link: Link, function: int, queue: int, memory: Memory, setting: QueueSetting, tables: Tables
@@ -406,7 +413,10 @@ class RingEntry:
 
 
 class InterruptRing:
-    """Events of many queues in one ring of memory, told by one vector."""
+    """Events of many queues in one ring of memory, told by one vector.
+
+    Raises MemoryFullError without room for the ring, and what its Contexts raise.
+    """
 
     def __init__(self, contexts: Contexts, number: int, function: int, vector: int, memory: Memory, pages: int = 1):
         self.contexts = contexts

@@ -30,6 +30,8 @@ _ARRAY = re.compile(r"\((0x[0-9a-fA-F]+) \+ (0x[0-9a-fA-F]+) \* \(i\)\)")
 
 @dataclass(frozen=True)
 class Field:
+    """A field of a register. Raises ValueError for a value that does not fit."""
+
     shift: int
     mask: int
 
@@ -46,7 +48,10 @@ class Field:
 
 
 class Registers:
-    """Names as in the header, without MERIDIAN_; addresses in bytes."""
+    """Names as in the header, without MERIDIAN_; addresses in bytes.
+
+    Raises KeyError for a name that is not there, and IndexError for a number that the name does not have.
+    """
 
     def __init__(self, path: Path | None = None) -> None:
         self._numbers: dict[str, int] = {}

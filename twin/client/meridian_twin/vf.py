@@ -13,7 +13,11 @@ VERSION = 0x5014
 
 
 class Vf(Queues):
-    """The PF's service must run on the same link, or in another machine's driver."""
+    """The PF's service must run on the same link, or in another machine's driver.
+
+    Raises QueueError if BAR 0 is not that of a VF, MailboxError if the PF refuses a request, and LinkTimeout if it does
+    not answer.
+    """
 
     def __init__(self, link: Link, function: int, memory: Memory, parent: int = 0) -> None:
         super().__init__(link, function)

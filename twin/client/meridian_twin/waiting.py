@@ -21,7 +21,10 @@ class LinkTimeout(LinkError):
 
 
 class Waiting:
-    """A link, as far as it waits. patience: seconds, unless a caller has its own; a slow machine stretches both."""
+    """A link, as far as it waits. patience: seconds, unless a caller has its own; a slow machine stretches both.
+
+    Raises LinkTimeout if what is waited for does not come.
+    """
 
     def __init__(self, patience: float) -> None:
         self.patience = stretched(patience)

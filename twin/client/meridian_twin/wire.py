@@ -31,7 +31,10 @@ class WireError(Exception):
 
 
 class Wire(Closing):
-    """Frames without FCS to and from one port."""
+    """Frames without FCS to and from one port.
+
+    Raises WireError if no card is at the path, if it is gone, or if it takes no frame in time.
+    """
 
     def __init__(self, path: Path | str, patience: float = 10) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

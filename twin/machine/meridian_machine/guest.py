@@ -33,7 +33,10 @@ class GuestError(AssertionError):
 
 
 class Guest:
-    """A machine, told what to do line by line."""
+    """A machine, told what to do line by line.
+
+    Raises GuestError if a script fails, a state does not come, or the kernel complains; and what its machine raises.
+    """
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine

@@ -68,6 +68,8 @@ class Machine(Closing):
     `folder` keeps its console and QEMU's own words. `files` are there under /run/twin. `watch` is called while it is
     waited for; what it raises ends the wait. `patience` is what the image's kernel and a slow
     computer make all waits longer by.
+
+    Raises MachineError if a script fails or the machine dies; MachineTimeout and EmulatorFault are such.
     """
 
     def __init__(

@@ -66,7 +66,10 @@ def stripped(module: Path) -> bytes:
 
 
 class Vm:
-    """Up, with its driver loaded. function: of PCI in the host machine, bound to vfio-pci."""
+    """Up, with its driver loaded. function: of PCI in the host machine, bound to vfio-pci.
+
+    Raises VmError if a command fails or the machine gives no status.
+    """
 
     ramdisk: ClassVar[str] = RAMDISK
     kernel_line: ClassVar[str] = KERNEL_LINE

@@ -55,7 +55,7 @@ def unshared(veths: Sequence[int] = ()) -> list[str]:
 
 
 class Peer:
-    """The network namespace of a running card."""
+    """The network namespace of a running card. Raises PeerError if a command fails, or is not done in time."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid

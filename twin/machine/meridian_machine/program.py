@@ -19,7 +19,10 @@ class ProgramError(AssertionError):
 
 
 class Program:
-    """From its start to its first prompt. `name` is of no other one in the machine."""
+    """From its start to its first prompt. `name` is of no other one in the machine.
+
+    Raises ProgramError if no prompt comes, or if it does not end.
+    """
 
     def __init__(self, guest: Guest, name: str, command: Sequence[str], prompt: str, seconds: float) -> None:
         self.guest, self.prompt = guest, prompt

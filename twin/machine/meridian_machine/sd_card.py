@@ -48,7 +48,7 @@ class Start:
 
 
 class SdCard:
-    """A card in a file, which is written to."""
+    """A card in a file, which is written to. Raises SdError if the card has not what is asked for."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

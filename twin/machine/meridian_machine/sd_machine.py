@@ -65,6 +65,8 @@ class SdMachine:
     line: more of the kernel's command line; watch: called while it is waited for; drive: the card's file as
     QEMU's -drive has it, if not as it is; firmware: a folder with the boot loaders that start it (default_firmware),
     without it QEMU starts the kernel, as the boot loaders would.
+
+    Raises MachineError if it ends early, if a script fails or if nobody can log in; MachineTimeout is one.
     """
 
     def __init__(

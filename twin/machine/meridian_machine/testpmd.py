@@ -35,7 +35,10 @@ def give_to(guest: Guest, function: str, driver: str) -> None:
 
 
 class MachineTestpmd(Prompt):
-    """One process; functions: of PCI, each with the driver's arguments if it needs some; options: of testpmd itself."""
+    """One process; functions: of PCI, each with the driver's arguments if it needs some; options: of testpmd itself.
+
+    Raises TestpmdError if it does not start, answer or end as it should.
+    """
 
     def __init__(
         self,

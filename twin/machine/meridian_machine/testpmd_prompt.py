@@ -22,7 +22,10 @@ class TestpmdError(Exception):
 
 
 class Prompt(abc.ABC):
-    """A running testpmd."""
+    """A running testpmd.
+
+    Raises TestpmdError if testpmd refuses to start its ports, or if what is waited for does not come.
+    """
 
     __test__ = False
 
