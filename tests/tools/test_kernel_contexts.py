@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel-doc of each function that other files of the host's Linux driver call says whether it may sleep, and rightly.
+"""The kernel-doc of each function that other files of a Linux driver call says whether it may sleep, and rightly.
 
-What sleeps is found by the kernel's functions that a function calls, itself or by others of the driver and its library.
-Of calls by pointers it knows those that are named here.
+What sleeps is found by the kernel's functions that a function calls, itself or by others of its driver and library. Of
+calls by pointers, those that are named here are known.
 """
 
 from __future__ import annotations
@@ -12,20 +12,28 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from documents import ROOT
 
-DRIVER = ROOT / "host-driver" / "linux"
-SOURCES = [*DRIVER.rglob("*.[ch]"), *(ROOT / "host-driver" / "qdma").glob("*.[ch]")]
+HOST = ROOT / "host-driver" / "linux"
+PS = ROOT / "meta-layer" / "meta-meridian" / "recipes-kernel" / "meridian-ps" / "files"
+#: Sources of each driver, and of what it is linked with.
+DRIVERS = {HOST: [HOST, ROOT / "host-driver" / "qdma"], PS: [PS]}
 FUNCTION = re.compile(r"^([A-Za-z_][\w \*]*?[ \*])(\w+)\(([^;{}]*?)\)\n\{\n(.*?)^\}\n", re.MULTILINE | re.DOTALL)
 #: Of the kernel: what sleeps, or needs a context that may.
 SLEEPS = re.compile(
-    r"\b(?:mutex_lock|msleep|usleep_range|fsleep|rtnl_lock|meridian_lock|wait_event\w*|wait_for_completion\w*|free_irq"
-    r"|request_irq|request_threaded_irq|disable_irq|synchronize_\w+|napi_disable|napi_enable|cancel_\w*work_sync|flush_work"
-    r"|devl_lock|devlink_health_report|dev(?:l|link)_\w*(?:alloc|free|register|unregister|create|destroy)|kvcalloc|vmalloc"
-    r"|(?:un)?register_netdev|pci_(?:en|dis)able_sriov|pci_alloc_irq_vectors|pci_free_irq_vectors|pci_get_(?!drvdata)\w+|pci_iomap\w*"
-    r"|ioremap\w*|page_pool_create|page_pool_destroy|xdp_rxq_info_reg\w*|xsk_pool_dma_(?:un)?map|netif_set_xps_queue"
-    r"|netif_set_real_num\w*|meridian_napi_(?:en|dis)able|netdev_update_features|irq_set_affinity\w*|irq_update_affinity_hint|free_netdev|sysfs_create\w*"
-    r"|sysfs_remove\w*|sysfs_get_dirent|dma_alloc_coherent|dma_free_coherent|get_random_bytes_wait|dev_close|timer_delete_sync|del_timer_sync"
+    r"\b(?:"
+    r"mutex_lock|msleep|usleep_range|fsleep|rtnl_lock|meridian_lock|wait_event\w*|wait_for_completion\w*|free_irq"
+    r"|request_irq|request_threaded_irq|disable_irq|synchronize_\w+|napi_disable|napi_enable|cancel_\w*work_sync"
+    r"|flush_work|devl_lock|devlink_health_report"
+    r"|dev(?:l|link)_\w*(?:alloc|free|register|unregister|create|destroy)|kvcalloc|vmalloc|(?:un)?register_netdev"
+    r"|pci_(?:en|dis)able_sriov|pci_alloc_irq_vectors|pci_free_irq_vectors|pci_get_(?!drvdata)\w+|pci_iomap\w*"
+    r"|ioremap\w*|page_pool_create|page_pool_destroy|xdp_rxq_info_reg\w*|xsk_pool_dma_(?:un)?map"
+    r"|netif_set_xps_queue|netif_set_real_num\w*|meridian_napi_(?:en|dis)able|netdev_update_features"
+    r"|irq_set_affinity\w*|irq_update_affinity_hint|free_netdev|sysfs_create\w*|sysfs_remove\w*|sysfs_get_dirent"
+    r"|dma_alloc_coherent|dma_free_coherent|get_random_bytes_wait|devm_\w+|of_get_mac_address\w*"
+    r"|of_get_ethdev_address|nvmem_\w+|alloc_etherdev\w*|ptp_clock_(?:un)?register|dev_close|timer_delete_sync"
+    r"|del_timer_sync"
     r")\(|\bGFP_KERNEL\b"
 )
 #: Of the driver: calls by pointers that sleep. What a PF and a VF do differently sleeps but for QUICK.
@@ -80,25 +88,27 @@ def sleepers(functions: list[Function]) -> set[Function]:
 
 
 @functools.cache
-def driver() -> tuple[list[Function], set[Function]]:
-    functions = [it for file in SOURCES for it in functions_of(file, file.read_text())]
-    return functions, sleepers(functions)
+def driver(root: Path) -> tuple[list[Function], set[Function]]:
+    """Its functions that have kernel-doc and that other files may call, and all that sleep."""
+    files = sorted(file for folder in DRIVERS[root] for file in folder.rglob("*.[ch]") if "test" not in file.parts)
+    functions = [it for file in files for it in functions_of(file, file.read_text())]
+    documented = [it for it in functions if it.doc and not it.is_static and root in it.file.parents]
+    return documented, sleepers(functions)
 
 
-def documented() -> list[Function]:
-    return [it for it in driver()[0] if it.doc and not it.is_static and DRIVER in it.file.parents]
+@pytest.mark.parametrize("root", DRIVERS, ids=["host", "ps"])
+def test_a_function_that_others_call_says_its_context(root: Path) -> None:
+    documented, _ = driver(root)
+    assert len(documented) > 70
+    assert not [f"{it.file.name}: {it.name}()" for it in documented if "\n * Context: " not in it.doc]
 
 
-def test_a_function_that_others_call_says_its_context() -> None:
-    assert len(documented()) > 200
-    assert not [f"{it.file.name}: {it.name}()" for it in documented() if "\n * Context: " not in it.doc]
-
-
-def test_what_sleeps_says_so_and_nothing_else_does() -> None:
-    _, sleeping = driver()
+@pytest.mark.parametrize("root", DRIVERS, ids=["host", "ps"])
+def test_what_sleeps_says_so_and_nothing_else_does(root: Path) -> None:
+    documented, sleeping = driver(root)
     wrong = [
         f"{it.file.name}: {it.name}() {'may sleep' if it in sleeping else 'does not sleep'}, its kernel-doc says otherwise"
-        for it in documented()
+        for it in documented
         if (it in sleeping) != ("\n * Context: May sleep" in it.doc)
     ]
     assert not wrong, "\n".join(wrong)

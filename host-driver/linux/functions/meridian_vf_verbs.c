@@ -130,8 +130,9 @@ int meridian_set_vf_rate(struct net_device *netdev, int index, int min, int max)
 	} else if (line && (max > line || min > line)) {
 		netdev_err(netdev, "VF %d: the port has %u Mb/s\n", index, line);
 	} else if (line && promised(m, vf) + min > line) {
-		netdev_err(netdev, "VF %d: the port has %u Mb/s, of which other VFs have %u guaranteed\n", index,
-			   line, promised(m, vf));
+		netdev_err(netdev,
+			   "VF %d: the port has %u Mb/s, of which other VFs have %u guaranteed\n",
+			   index, line, promised(m, vf));
 	} else {
 		vf->min_rate = min;
 		vf->max_rate = max;

@@ -110,7 +110,8 @@ void meridian_tell_settings(struct meridian *m)
 	if (!is_silence(error) && meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK)) {
 		error = m->ops->set_strip(m, m->netdev->features & NETIF_F_HW_VLAN_CTAG_RX);
 		if (error && !is_silence(error))
-			netdev_warn(m->netdev, "cannot set the stripping of 802.1Q tags: %d\n", error);
+			netdev_warn(m->netdev, "cannot set the stripping of 802.1Q tags: %d\n",
+				    error);
 	}
 	if (is_silence(error))
 		set_bit(MERIDIAN_FLAG_UNTOLD, &m->flags);

@@ -153,7 +153,8 @@ static int take_order(struct meridian *m, const struct qdma_rss *rss,
 		      struct netlink_ext_ack *extack)
 {
 	if (!qdma_rss_is_sound(rss)) {
-		NL_SET_ERR_MSG_MOD(extack, "a symmetric hash includes source and destination, or neither");
+		NL_SET_ERR_MSG_MOD(extack,
+				   "a symmetric hash includes source and destination, or neither");
 		return -EINVAL;
 	}
 	if (qdma_rss_can(rss, m->capabilities))

@@ -96,6 +96,7 @@ static int read_addresses(const struct device_node *node, u8 (*address)[ETH_ALEN
  * Waits for all that meridian_ps_tell_host() will need, too. The log hears nothing of it: a probe
  * that is deferred comes here again.
  *
+ * Context: May sleep.
  * Return: 0, or -EPROBE_DEFER if a memory that the device tree names is not there yet.
  */
 int meridian_ps_take_address(struct meridian_ps_port *port, struct device_node *node)
@@ -139,6 +140,8 @@ static void tell_host(struct meridian_ps_port *port, unsigned int pf, const u8 *
  * Those of the device tree, of which the log names what is no address; else some that are made of
  * the board as the port's own. Without either the card keeps what a PF's driver has chosen. A PF
  * takes what it is told when its driver is loaded next.
+ *
+ * Context: May sleep.
  */
 void meridian_ps_tell_host(struct meridian_ps_port *port, struct device_node *node)
 {

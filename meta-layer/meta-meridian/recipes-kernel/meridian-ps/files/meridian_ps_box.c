@@ -168,6 +168,7 @@ static void end_files(void *data)
  * meridian_ps_init_box() - no module interrupts yet
  * @card: before its interrupt is requested, and before it is watched
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_init_box(struct meridian_ps *card)
@@ -184,6 +185,7 @@ int meridian_ps_init_box(struct meridian_ps *card)
  * meridian_ps_add_box_files() - a file for each module
  * @card: whose interrupt is requested
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_add_box_files(struct meridian_ps *card)
@@ -198,6 +200,7 @@ int meridian_ps_add_box_files(struct meridian_ps *card)
  * meridian_ps_box_interrupt() - mask the modules that interrupt, and have programs woken
  * @card: whose
  *
+ * Context: Does not sleep.
  * Return: whether there was one. What somebody else has enabled is masked as well.
  */
 bool meridian_ps_box_interrupt(struct meridian_ps *card)
@@ -231,6 +234,8 @@ bool meridian_ps_box_interrupt(struct meridian_ps *card)
 /**
  * meridian_ps_restore_box() - a card that was reset is told again who listens
  * @card: whose
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_restore_box(struct meridian_ps *card)
 {

@@ -53,6 +53,8 @@ static void do_detached(struct work_struct *work)
 /**
  * meridian_ps_look_again() - look soon, and then less and less often, whether the rings have ended
  * @port: whose did not
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_look_again(struct meridian_ps_port *port)
 {
@@ -64,6 +66,8 @@ void meridian_ps_look_again(struct meridian_ps_port *port)
  * meridian_ps_detach() - take a port from the stack until its rings have ended and can start anew
  * @port: that is not up, its rings told to reset; under RTNL
  * @error: why: -ETIMEDOUT if the rings do not end, else what meridian_ps_up() returned
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_detach(struct meridian_ps_port *port, int error)
 {
@@ -100,6 +104,7 @@ static void end(void *data)
  * meridian_ps_init_detach() - make ready for a card that does not end the port's rings
  * @port: that is not up
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_init_detach(struct meridian_ps_port *port)

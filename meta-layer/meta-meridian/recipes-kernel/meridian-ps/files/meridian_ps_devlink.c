@@ -114,6 +114,7 @@ static void add_policer(struct meridian_ps_devlink *it, const struct meridian_ps
  * meridian_ps_init_devlink() - make the card known to devlink
  * @card: with all its ports
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_init_devlink(struct meridian_ps *card)

@@ -128,6 +128,8 @@ static void write_entries(struct meridian_ps_port *port, struct wanted *wanted)
 /**
  * meridian_ps_set_rx_mode() - bring the card's filter to what the netdev wants
  * @netdev: of the port, whose address lock is held
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_set_rx_mode(struct net_device *netdev)
 {
@@ -151,6 +153,8 @@ void meridian_ps_set_rx_mode(struct net_device *netdev)
 /**
  * meridian_ps_close_filter() - receive nothing
  * @port: whatever its filter holds; its netdev's address lock is held, if others know it
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_close_filter(struct meridian_ps_port *port)
 {
@@ -166,6 +170,7 @@ void meridian_ps_close_filter(struct meridian_ps_port *port)
  * @netdev: of the port
  * @data: struct sockaddr
  *
+ * Context: Does not sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_set_mac_address(struct net_device *netdev, void *data)

@@ -9,6 +9,8 @@
  * @skb: it
  * @seconds: when it came
  * @nanoseconds: and the rest
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_stamp_rx(struct meridian_ps_port *port, struct sk_buff *skb, u64 seconds,
 			  u32 nanoseconds)

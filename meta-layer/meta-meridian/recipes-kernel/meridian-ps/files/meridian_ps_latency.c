@@ -48,6 +48,8 @@ static void write_both(struct meridian_ps_port *port)
 /**
  * meridian_ps_write_latency() - bring the card's latencies to those of the port
  * @port: it; a card that cannot move its timestamps is left alone
+ *
+ * Context: May sleep.
  */
 void meridian_ps_write_latency(struct meridian_ps_port *port)
 {
@@ -129,6 +131,8 @@ static s32 within(struct meridian_ps_port *port, u32 cell)
  * meridian_ps_init_latency() - give a port the latencies that the device tree has for its rate
  * @port: whose netdev is not registered
  * @node: of the port in the device tree, or NULL
+ *
+ * Context: May sleep.
  */
 void meridian_ps_init_latency(struct meridian_ps_port *port, const struct device_node *node)
 {
@@ -157,6 +161,7 @@ void meridian_ps_init_latency(struct meridian_ps_port *port, const struct device
  * meridian_ps_add_latency_files() - show the latencies of a port, and let them be set
  * @port: whose netdev is registered, and takes them away when it goes
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_add_latency_files(struct meridian_ps_port *port)

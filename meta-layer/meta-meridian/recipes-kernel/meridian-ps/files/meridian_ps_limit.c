@@ -52,6 +52,8 @@ static bool has_limits(const struct meridian_ps_port *port)
 /**
  * meridian_ps_write_limits() - bring the card's limits to those of the port
  * @port: it; a card without limits is left alone
+ *
+ * Context: May sleep.
  */
 void meridian_ps_write_limits(struct meridian_ps_port *port)
 {
@@ -79,6 +81,8 @@ void meridian_ps_write_limits(struct meridian_ps_port *port)
  * @port: of the limit
  * @limit: one of the port's
  * @wanted: its rate is 0 for none, else MERIDIAN_PS_SMALLEST_RATE to MERIDIAN_PS_LARGEST_RATE
+ *
+ * Context: May sleep.
  */
 void meridian_ps_set_limit(struct meridian_ps_port *port, struct meridian_ps_rate *limit,
 			   const struct meridian_ps_rate *wanted)
@@ -111,6 +115,8 @@ static void read_pair(struct meridian_ps_port *port, const struct device_node *n
  * meridian_ps_init_limits() - give a port the limits it starts with
  * @port: whose netdev is not registered
  * @node: of the port in the device tree, or NULL
+ *
+ * Context: May sleep.
  */
 void meridian_ps_init_limits(struct meridian_ps_port *port, const struct device_node *node)
 {

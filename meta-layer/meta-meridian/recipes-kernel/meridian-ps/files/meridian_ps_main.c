@@ -18,6 +18,7 @@
  * meridian_ps_present() - look whether the card still answers
  * @card: it
  *
+ * Context: Does not sleep.
  * Return: false while its logic is not loaded, or is another.
  */
 bool meridian_ps_present(struct meridian_ps *card)

@@ -23,6 +23,7 @@ const struct ptp_pin_desc meridian_ps_pins[MERIDIAN_PS_PINS] = {
  * @function: wanted
  * @channel: of the function
  *
+ * Context: Does not sleep.
  * Return: 0 if it is that anyway, else -EOPNOTSUPP.
  */
 int meridian_ps_verify_pin(struct ptp_clock_info *info, unsigned int pin,
@@ -87,6 +88,8 @@ static u64 soon(struct meridian_ps *card)
  * @card: whose clock was set or adjusted, under its command lock
  *
  * Its edges keep their phase.
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_restart_perout(struct meridian_ps *card)
 {
@@ -198,6 +201,7 @@ static int enable_pps(struct meridian_ps *card, int on)
  * @request: what
  * @on: or off
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_enable_pins(struct meridian_ps *card, const struct ptp_clock_request *request,
@@ -218,6 +222,8 @@ int meridian_ps_enable_pins(struct meridian_ps *card, const struct ptp_clock_req
 /**
  * meridian_ps_write_pins() - tell the card all of it again
  * @card: that was reset, under its command lock
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_write_pins(struct meridian_ps *card)
 {
@@ -230,6 +236,8 @@ void meridian_ps_write_pins(struct meridian_ps *card)
 /**
  * meridian_ps_close_pins() - switch all of it off
  * @card: whose clock nobody can reach
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_close_pins(struct meridian_ps *card)
 {
@@ -271,6 +279,7 @@ static bool take_stamp(struct meridian_ps *card)
  * meridian_ps_ptp_interrupt() - the clock's part of the card's interrupt
  * @card: whose
  *
+ * Context: Does not sleep.
  * Return: whether it had a part in it.
  */
 bool meridian_ps_ptp_interrupt(struct meridian_ps *card)
@@ -296,6 +305,7 @@ bool meridian_ps_ptp_interrupt(struct meridian_ps *card)
  * meridian_ps_mask_events() - mask what the clock raises and nobody asked for
  * @card: whose
  *
+ * Context: Does not sleep.
  * Return: whether there was something.
  */
 bool meridian_ps_mask_events(struct meridian_ps *card)

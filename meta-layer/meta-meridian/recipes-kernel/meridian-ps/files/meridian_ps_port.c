@@ -27,6 +27,7 @@ static u32 pending(struct meridian_ps_port *port)
  * meridian_ps_port_interrupt() - a port's part of the card's interrupt
  * @port: it
  *
+ * Context: Does not sleep.
  * Return: whether it had a part in it.
  */
 bool meridian_ps_port_interrupt(struct meridian_ps_port *port)
@@ -62,6 +63,7 @@ static void disable_interrupts(struct meridian_ps_port *port)
  * Nobody else would, and the card's interrupt is a level: on the processor that takes it nothing
  * but its handler would run, until the kernel gave the interrupt up, for all ports and the clock.
  *
+ * Context: Does not sleep.
  * Return: whether there was something.
  */
 bool meridian_ps_mask_port(struct meridian_ps_port *port)
@@ -105,6 +107,7 @@ static int poll(struct napi_struct *napi, int budget)
  * meridian_ps_up() - start the rings
  * @port: with @config set; under RTNL
  *
+ * Context: May sleep.
  * Return: 0 or a negative error; then it is down.
  */
 int meridian_ps_up(struct meridian_ps_port *port)
@@ -154,6 +157,7 @@ int meridian_ps_up(struct meridian_ps_port *port)
  * meridian_ps_down() - stop the rings
  * @port: that is up; under RTNL
  *
+ * Context: May sleep.
  * Return: 0 or a negative error; then the card has not ended the rings, and the port is detached
  *	   until it does.
  */
@@ -192,6 +196,7 @@ int meridian_ps_down(struct meridian_ps_port *port)
  * @port: up or not; under RTNL
  * @config: it
  *
+ * Context: May sleep.
  * Return: 0 or a negative error; then what was before is in force, or is when the port is back.
  */
 int meridian_ps_configure(struct meridian_ps_port *port, const struct meridian_ps_config *config)
@@ -312,6 +317,7 @@ static void put_node(void *node)
  *
  * It is still to be registered.
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_add_port(struct meridian_ps *card, u32 index)
@@ -374,6 +380,7 @@ int meridian_ps_add_port(struct meridian_ps *card, u32 index)
  *
  * Nothing is waited for, so what is wrong in the device tree is in the log once.
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_begin_port(struct meridian_ps_port *port)

@@ -55,6 +55,8 @@ static void latch_time(struct meridian_ps *card, struct timespec64 *now,
  * @card: whose
  * @now: its time
  * @system: the system's before and after, or NULL
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_time(struct meridian_ps *card, struct timespec64 *now,
 		      struct ptp_system_timestamp *system)
@@ -247,6 +249,7 @@ static u64 read_increment(struct meridian_ps *card, u32 nanoseconds, u32 fractio
  * meridian_ps_init_ptp() - make the clock known; what time it has, and how fast it runs, stays
  * @card: whose
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_init_ptp(struct meridian_ps *card)
@@ -276,6 +279,8 @@ int meridian_ps_init_ptp(struct meridian_ps *card)
 /**
  * meridian_ps_restore_ptp() - give a clock that was reset its frequency and pins back
  * @card: whose; the time is lost
+ *
+ * Context: May sleep.
  */
 void meridian_ps_restore_ptp(struct meridian_ps *card)
 {

@@ -70,6 +70,8 @@ const struct netdev_stat_ops meridian_ps_stat_ops = {
  * meridian_ps_ts_stats() - how transmit timestamps fared
  * @netdev: of the port
  * @stats: filled in
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_ts_stats(struct net_device *netdev, struct ethtool_ts_stats *stats)
 {

@@ -30,6 +30,7 @@ static u32 control(const struct meridian_ps_ring *ring)
  * @ring: its @block is set
  * @size: descriptors, a power of two
  *
+ * Context: May sleep.
  * Return: 0 or -ENOMEM.
  */
 int meridian_ps_alloc_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring, u32 size)
@@ -48,6 +49,8 @@ int meridian_ps_alloc_ring(struct meridian_ps_port *port, struct meridian_ps_rin
  * meridian_ps_free_ring() - give a ring's memory back
  * @port: it is of
  * @ring: that the card has no more
+ *
+ * Context: May sleep.
  */
 void meridian_ps_free_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring)
 {
@@ -62,6 +65,8 @@ void meridian_ps_free_ring(struct meridian_ps_port *port, struct meridian_ps_rin
  * meridian_ps_place_ring() - tell the card of a ring
  * @port: it is of
  * @ring: has just been reset; descriptors may be posted from here on
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_place_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring)
 {
@@ -79,6 +84,8 @@ void meridian_ps_place_ring(struct meridian_ps_port *port, struct meridian_ps_ri
  * meridian_ps_start_ring() - let the card run a ring
  * @port: it is of
  * @ring: meridian_ps_place_ring() has been called for it
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_start_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring)
 {
@@ -90,6 +97,7 @@ void meridian_ps_start_ring(struct meridian_ps_port *port, struct meridian_ps_ri
  * meridian_ps_has_ended() - look whether the card has given both rings up
  * @port: whose rings it was told to reset
  *
+ * Context: Does not sleep.
  * Return: whether it has; false, too, while it does not answer.
  */
 bool meridian_ps_has_ended(struct meridian_ps_port *port)
@@ -115,6 +123,7 @@ static void write_reset(struct meridian_ps_port *port, const struct meridian_ps_
  *
  * May sleep.
  *
+ * Context: Does not sleep.
  * Return: 0; -ETIMEDOUT if they do not end, then the card may still write to their memory.
  */
 int meridian_ps_reset_rings(struct meridian_ps_port *port)
@@ -142,6 +151,8 @@ static u32 coalesce(const struct meridian_ps_coalesce *coalesce)
 /**
  * meridian_ps_write_coalesce() - tell the card when completions raise the interrupt
  * @port: of both rings
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_write_coalesce(struct meridian_ps_port *port)
 {
@@ -154,6 +165,7 @@ void meridian_ps_write_coalesce(struct meridian_ps_port *port)
  * @port: it is of
  * @ring: that runs
  *
+ * Context: Does not sleep.
  * Return: what the card says, 0 if it has not stopped.
  */
 u32 meridian_ps_ring_error(struct meridian_ps_port *port, const struct meridian_ps_ring *ring)
@@ -169,6 +181,7 @@ u32 meridian_ps_ring_error(struct meridian_ps_port *port, const struct meridian_
  *
  * The caller takes what it needs of it, then counts @ring's consumer up.
  *
+ * Context: Does not sleep.
  * Return: whether it is; all that the card wrote before may then be read.
  */
 bool meridian_ps_take(struct meridian_ps_ring *ring, u64 *done)

@@ -43,6 +43,7 @@ static int make_pool(struct meridian_ps_port *port)
  * meridian_ps_alloc_rx() - memory for the receive ring; its buffers come later
  * @port: it is of
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_alloc_rx(struct meridian_ps_port *port)
@@ -67,6 +68,8 @@ int meridian_ps_alloc_rx(struct meridian_ps_port *port)
 /**
  * meridian_ps_free_rx() - undo meridian_ps_alloc_rx(), and take the buffers back
  * @port: whose ring the card has no more
+ *
+ * Context: May sleep.
  */
 void meridian_ps_free_rx(struct meridian_ps_port *port)
 {
@@ -89,6 +92,8 @@ void meridian_ps_free_rx(struct meridian_ps_port *port)
 /**
  * meridian_ps_leave_rx() - leave the ring and its buffers to the card for good
  * @port: that goes, and whose ring the card still may have
+ *
+ * Context: May sleep.
  */
 void meridian_ps_leave_rx(struct meridian_ps_port *port)
 {
@@ -109,6 +114,7 @@ static void count(struct meridian_ps_rx *rx, u64_stats_t *counter)
  * meridian_ps_fill_rx() - post buffers until the ring is full
  * @port: it is of
  *
+ * Context: Does not sleep.
  * Return: false if memory did not last.
  */
 bool meridian_ps_fill_rx(struct meridian_ps_port *port)
@@ -205,6 +211,7 @@ static u32 deliver(struct meridian_ps_port *port, u64 done)
  * @port: it is of
  * @budget: most frames
  *
+ * Context: NAPI poll (softirq). Does not sleep.
  * Return: how many descriptors were done.
  */
 int meridian_ps_poll_rx(struct meridian_ps_port *port, int budget)

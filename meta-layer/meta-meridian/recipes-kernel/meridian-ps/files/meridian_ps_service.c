@@ -139,6 +139,7 @@ static void cancel_restart(void *restart)
  * meridian_ps_init_service() - make the works of a port
  * @port: that is not up
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_init_service(struct meridian_ps_port *port)
@@ -151,6 +152,8 @@ int meridian_ps_init_service(struct meridian_ps_port *port)
 /**
  * meridian_ps_start_service() - look after a port from now on
  * @port: that is up
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_start_service(struct meridian_ps_port *port)
 {
@@ -160,6 +163,8 @@ void meridian_ps_start_service(struct meridian_ps_port *port)
 /**
  * meridian_ps_stop_service() - look after it no longer
  * @port: that is about to go down; under RTNL
+ *
+ * Context: May sleep.
  */
 void meridian_ps_stop_service(struct meridian_ps_port *port)
 {

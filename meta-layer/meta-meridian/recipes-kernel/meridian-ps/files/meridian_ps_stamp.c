@@ -24,6 +24,7 @@ void meridian_ps_init_stamp(struct meridian_ps_port *port)
  * @skb: it
  * @tag: for its descriptor
  *
+ * Context: Does not sleep.
  * Return: false if it is to be sent without, as none was switched on or too many wait.
  */
 bool meridian_ps_want_stamp(struct meridian_ps_port *port, struct sk_buff *skb, u16 *tag)
@@ -75,6 +76,8 @@ static struct sk_buff *take(struct meridian_ps_stamp *stamp, u16 tag, u64 *count
  * meridian_ps_cancel_stamp() - wait for a timestamp no longer
  * @port: of the frame
  * @tag: of the frame, which is not sent
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_cancel_stamp(struct meridian_ps_port *port, u16 tag)
 {
@@ -84,6 +87,8 @@ void meridian_ps_cancel_stamp(struct meridian_ps_port *port, u16 tag)
 /**
  * meridian_ps_poll_stamps() - hand out the timestamps that the card has
  * @port: it is of
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_poll_stamps(struct meridian_ps_port *port)
 {
@@ -120,6 +125,8 @@ void meridian_ps_poll_stamps(struct meridian_ps_port *port)
  * meridian_ps_expire_stamps() - give up frames that have waited for too long
  * @port: of the frames
  * @all: every one that waits
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_expire_stamps(struct meridian_ps_port *port, bool all)
 {

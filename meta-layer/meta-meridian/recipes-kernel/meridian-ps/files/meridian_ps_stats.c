@@ -63,6 +63,7 @@ static const char driver_names[][ETH_GSTRING_LEN] = {
  * @sync: of the number
  * @counter: it
  *
+ * Context: Does not sleep.
  * Return: its value.
  */
 u64 meridian_ps_read_stat(const struct u64_stats_sync *sync, const u64_stats_t *counter)
@@ -87,6 +88,7 @@ u64 meridian_ps_read_stat(const struct u64_stats_sync *sync, const u64_stats_t *
  * @card: whose
  * @offset: of the low word; reading it holds the high one
  *
+ * Context: Does not sleep.
  * Return: its value.
  */
 u64 meridian_ps_read_counter(struct meridian_ps *card, u32 offset)
@@ -105,6 +107,7 @@ u64 meridian_ps_read_counter(struct meridian_ps *card, u32 offset)
  * @port: it
  * @offset: MERIDIAN_PS_RING_*_LOW
  *
+ * Context: Does not sleep.
  * Return: its value.
  */
 u64 meridian_ps_read_ring_counter(struct meridian_ps_port *port, u32 offset)
@@ -119,6 +122,7 @@ u64 meridian_ps_read_ring_counter(struct meridian_ps_port *port, u32 offset)
  * @port: it
  * @offset: MERIDIAN_PORT_COUNTERS_COUNTER_*
  *
+ * Context: Does not sleep.
  * Return: its value.
  */
 u64 meridian_ps_read_port_counter(struct meridian_ps_port *port, u32 offset)
@@ -132,6 +136,7 @@ u64 meridian_ps_read_port_counter(struct meridian_ps_port *port, u32 offset)
  * meridian_ps_read_policed() - frames that were over the limits of the port
  * @port: it
  *
+ * Context: Does not sleep.
  * Return: their number.
  */
 u64 meridian_ps_read_policed(struct meridian_ps_port *port)

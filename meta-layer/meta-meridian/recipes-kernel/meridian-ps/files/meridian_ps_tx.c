@@ -9,6 +9,7 @@
  * meridian_ps_alloc_tx() - memory for the transmit ring
  * @port: it is of
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_alloc_tx(struct meridian_ps_port *port)
@@ -33,6 +34,8 @@ static void unmap(struct meridian_ps_port *port, const struct meridian_ps_tx_fra
 /**
  * meridian_ps_free_tx() - undo meridian_ps_alloc_tx(), and drop the frames that did not leave
  * @port: whose ring the card has no more
+ *
+ * Context: May sleep.
  */
 void meridian_ps_free_tx(struct meridian_ps_port *port)
 {
@@ -58,6 +61,8 @@ void meridian_ps_free_tx(struct meridian_ps_port *port)
 /**
  * meridian_ps_leave_tx() - leave the ring and its frames to the card for good
  * @port: that goes, and whose ring the card still may have
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_leave_tx(struct meridian_ps_port *port)
 {
@@ -155,6 +160,8 @@ netdev_tx_t meridian_ps_start_xmit(struct sk_buff *skb, struct net_device *netde
  * meridian_ps_poll_tx() - take back the frames that the card is done with
  * @port: it is of
  * @budget: of the poll
+ *
+ * Context: NAPI poll (softirq). Does not sleep.
  */
 void meridian_ps_poll_tx(struct meridian_ps_port *port, int budget)
 {

@@ -31,6 +31,8 @@ static bool is_another(struct meridian_ps *card)
 /**
  * meridian_ps_check_clock() - tell a clock that was reset its frequency and pins again
  * @card: whose
+ *
+ * Context: May sleep.
  */
 void meridian_ps_check_clock(struct meridian_ps *card)
 {
@@ -61,6 +63,8 @@ static void do_watch(struct work_struct *work)
 /**
  * meridian_ps_start_watch() - look after the clock from now on
  * @card: whose
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_start_watch(struct meridian_ps *card)
 {
@@ -78,6 +82,7 @@ static void stop(void *data)
  * meridian_ps_init_watch() - make the work that looks after the clock, and start it
  * @card: whose clock is there
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_init_watch(struct meridian_ps *card)

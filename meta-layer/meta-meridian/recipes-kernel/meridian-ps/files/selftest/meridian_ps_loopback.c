@@ -48,6 +48,7 @@ static bool runs(struct meridian_ps_port *port)
  * meridian_ps_port_is_taken() - whether somebody else tests the port or scans its eye
  * @port: it
  *
+ * Context: Does not sleep.
  * Return: whether somebody does.
  */
 bool meridian_ps_port_is_taken(struct meridian_ps_port *port)
@@ -67,6 +68,7 @@ bool meridian_ps_port_is_taken(struct meridian_ps_port *port)
  *
  * Says in a sentence what has.
  *
+ * Context: Does not sleep.
  * Return: 0 if nothing has, or a negative error.
  */
 int meridian_ps_loops_interrupted(struct meridian_ps_port *port)
@@ -94,6 +96,8 @@ static void write_host(struct meridian_ps_port *port, u32 value)
  *
  * The receive bit stays as the host has set it, so what the host says meanwhile is noticed. Drivers
  * of the host that do not know this test open a port again that somebody has closed.
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_keep_host_out(struct meridian_ps_port *port, u32 *host)
 {
@@ -109,6 +113,8 @@ void meridian_ps_keep_host_out(struct meridian_ps_port *port, u32 *host)
  * meridian_ps_reserve_port() - keep the host from a port
  * @port: whose rings do not run
  * @host: becomes what the host wants of the port, for meridian_ps_release_port()
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_reserve_port(struct meridian_ps_port *port, u32 *host)
 {
@@ -121,6 +127,8 @@ void meridian_ps_reserve_port(struct meridian_ps_port *port, u32 *host)
  * meridian_ps_release_port() - undo meridian_ps_reserve_port()
  * @port: it
  * @host: what the host wanted; what it says now goes first
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_release_port(struct meridian_ps_port *port, u32 host)
 {
@@ -162,6 +170,7 @@ static void wait_for_quiet(struct meridian_ps_port *port)
  *
  * meridian_ps_end_loops() ends it.
  *
+ * Context: May sleep.
  * Return: as meridian_ps_loops_interrupted(), which says why not.
  */
 int meridian_ps_set_loopback(struct meridian_ps_port *port, const struct meridian_port_loop *loop,
@@ -198,6 +207,7 @@ int meridian_ps_set_loopback(struct meridian_ps_port *port, const struct meridia
  * @loop: what meridian_ps_set_loopback() has set, or a loop plug
  * @host: what the host wants of the port
  *
+ * Context: May sleep.
  * Return: as meridian_ps_loops_interrupted(), which says why not.
  */
 int meridian_ps_wait_for_loop(struct meridian_ps_port *port, const struct meridian_port_loop *loop,
@@ -233,6 +243,8 @@ int meridian_ps_wait_for_loop(struct meridian_ps_port *port, const struct meridi
  * @port: that is reserved
  *
  * A card that does not answer has lost its logic, and with that the test.
+ *
+ * Context: May sleep.
  */
 void meridian_ps_end_loops(struct meridian_ps_port *port)
 {

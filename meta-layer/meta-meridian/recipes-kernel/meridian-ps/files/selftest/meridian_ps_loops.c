@@ -198,6 +198,7 @@ static void give_to_stack(struct meridian_ps_port *port)
  * Says in a sentence what it has found. Its frames count in the port's counters, and in none of an
  * interface. The host's are dropped meanwhile.
  *
+ * Context: May sleep.
  * Return: 0 or a negative error.
  */
 int meridian_ps_test_loops(struct meridian_ps_port *port, bool is_external, bool *was_external)

@@ -10,6 +10,7 @@ enum { LINK, LOOPS };
  * meridian_ps_test_count() - how many results the self-test has
  * @port: whose
  *
+ * Context: Does not sleep.
  * Return: the number. The loops need the self-test block.
  */
 int meridian_ps_test_count(struct meridian_ps_port *port)
@@ -23,6 +24,8 @@ int meridian_ps_test_count(struct meridian_ps_port *port)
  * meridian_ps_test_strings() - what the results are called
  * @port: whose
  * @data: to be filled
+ *
+ * Context: Does not sleep.
  */
 void meridian_ps_test_strings(struct meridian_ps_port *port, u8 *data)
 {
@@ -43,6 +46,8 @@ static int test_link(struct meridian_ps_port *port)
  * @netdev: of a port, up or not; under RTNL
  * @test: what is asked for, and how it went
  * @data: errors by test, 0 for one that is good or was left out
+ *
+ * Context: May sleep.
  */
 void meridian_ps_self_test(struct net_device *netdev, struct ethtool_test *test, u64 *data)
 {
