@@ -8,6 +8,7 @@ import csv
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from netlist import Netlist
@@ -24,19 +25,53 @@ PFS = 4
 READ_TIME_OUT = 20_000_000
 
 
-#: What the option selfTest adds: the block at the host streams, and the three blocks that each port has, by their clock.
+#: Blocks of the option selfTest that are synthesised alone, each with its clock: the one at the host streams, and three of
+#: each port.
 SELF_TEST = {"SelfTest": "axi_aclk", "PortTest": "ps_clk", "TestMerge": "mac_tx_clk", "FrameTaker": "mac_rx_clk"}
 
 
+@cache
+def of_shell(ports: int, width: int, functions: int, option: str = "") -> Netlist:
+    """A shell, of which one option may be on."""
+    name = f"p{ports}w{8 * width}f{functions}" + (f"-{option}" if option else "")
+    out = ROOT / "build" / "rtl" / name
+    print(f"generating {ports} port(s), {8 * width} bit, {functions} functions {option}".rstrip(), flush=True)
+    options = f"--ports {ports} --host-bytes {width} --functions {functions}"
+    if option:
+        options += f" --{option} true"
+    subprocess.run(
+        [ROOT / "scripts" / "sbt", f"runMain meridian.GenerateShell --output {out} {options}"],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    return shell_netlist(out / "Shell.v", name)
+
+
+def shell_netlist(verilog: Path, name: str) -> Netlist:
+    print("synthesising with yosys (some minutes)", flush=True)
+    with tempfile.TemporaryDirectory() as work:
+        log = ROOT / "build" / "bench" / f"yosys-{name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        return Netlist(synthesize(verilog, "Shell", Path(work), log), "Shell")
+
+
 def of_self_test(width: int, functions: int) -> list[Figure]:
-    """What the option selfTest adds to a shell: its blocks synthesised alone, without the merge with received frames."""
+    """What the option selfTest adds to the whole of a shell with one port, with the transceiver's registers, crossings and
+    merges; and its larger blocks alone, with their depth.
+    """
+    before = of_shell(1, width, functions).resources()
+    after = of_shell(1, width, functions, "self-test").resources()
+    point = {"part": "selftest", "width": 8 * width, "functions": functions, "of": "a shell with one port"}
+    figures = [
+        Figure("lut", point, after.lut - before.lut, "LUT"),
+        Figure("ff", point, after.ff - before.ff, "FF"),
+        Figure("bram36", point, after.bram36 - before.bram36, "RAMB36"),
+    ]
     out = ROOT / "build" / "rtl" / f"selftest-w{8 * width}f{functions}"
     print(f"generating the self-test, {8 * width} bit, {functions} functions", flush=True)
     subprocess.run(
         [ROOT / "scripts" / "sbt", f"runMain meridian.selftest.GenerateSelfTest {out} {width} {functions}"],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    figures: list[Figure] = []
     for top, pin in SELF_TEST.items():
         with tempfile.TemporaryDirectory() as work:
             log = ROOT / "build" / "bench" / f"yosys-{out.name}-{top}.log"
@@ -217,21 +252,10 @@ def main() -> int:
         configurations = []
     for configuration in configurations:
         ports, width, functions = (int(x) for x in configuration.split(":"))
-        out = ROOT / "build" / "rtl" / f"p{ports}w{8 * width}f{functions}"
-        verilog = arguments.verilog
-        if verilog is None:
-            print(f"generating {ports} port(s), {8 * width} bit, {functions} functions", flush=True)
-            options = f"--ports {ports} --host-bytes {width} --functions {functions}"
-            subprocess.run(
-                [ROOT / "scripts" / "sbt", f"runMain meridian.GenerateShell --output {out} {options}"],
-                check=True, stdout=subprocess.DEVNULL,
-            )  # fmt: skip
-            verilog = out / "Shell.v"
-        print("synthesising with yosys (some minutes)", flush=True)
-        with tempfile.TemporaryDirectory() as work:
-            log = ROOT / "build" / "bench" / f"yosys-{out.name}.log"
-            log.parent.mkdir(parents=True, exist_ok=True)
-            netlist = Netlist(synthesize(verilog, "Shell", Path(work), log), "Shell")
+        if arguments.verilog:
+            netlist = shell_netlist(arguments.verilog, f"p{ports}w{8 * width}f{functions}")
+        else:
+            netlist = of_shell(ports, width, functions)
         result = netlist.resources()
         if arguments.parts:
             for part, luts in netlist.parts().most_common():
