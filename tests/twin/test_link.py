@@ -225,6 +225,45 @@ def test_what_nothing_answers_reads_all_ones(tmp_path: Path) -> None:
         assert link.read(0, 2, 0, width=2) == 0xFFFF
 
 
+@pytest.mark.parametrize("own_first", [True, False])
+def test_a_function_reads_its_own_memory_before_that_of_all(tmp_path: Path, own_first: bool) -> None:
+    """Whichever was shared first."""
+    own, of_all = Memory(4096, base=0x1000, function=4), Memory(4096, base=0x1000)
+    own.write(0x1000, b"own")
+    of_all.write(0x1000, b"all")
+
+    def peer(card: socket.socket) -> None:
+        asked, _ = take(card)
+        for function in (4, 5):
+            give(card, Type.DMA_READ, tag=function, function=function, address=0x1000, value=3)
+        give(card, Type.DMA_WRITE, b"new", function=4, address=0x1100)
+        assert {head.tag: data for head, data in (take(card) for _ in range(2))} == {4: b"own", 5: b"all"}
+        give(card, Type.BAR_READ | protocol.REPLY, tag=asked.tag)
+
+    with played(tmp_path / "s", peer) as path, Link(path) as link:
+        for memory in (own, of_all) if own_first else (of_all, own):
+            link.share(memory, mapped=False)
+        link.read(0, 0, 0)
+        assert (own.read(0x1100, 3), of_all.read(0x1100, 3)) == (b"new", bytes(3))
+    own.close()
+    of_all.close()
+
+
+def test_what_the_card_does_not_support_is_an_error(tmp_path: Path) -> None:
+    """A read of registers is the exception: it gives all ones."""
+
+    def peer(card: socket.socket) -> None:
+        asked, _ = take(card)
+        give(card, Type.RESET | protocol.REPLY, tag=asked.tag, status=Status.UNSUPPORTED)
+
+    with (
+        played(tmp_path / "s", peer) as path,
+        Link(path) as link,
+        pytest.raises(LinkError, match="RESET: UNSUPPORTED"),
+    ):
+        link.reset()
+
+
 def test_a_refused_region(tmp_path: Path) -> None:
     def peer(card: socket.socket) -> None:
         data, files, _, _ = socket.recv_fds(card, Header.length() + Region.length(), 4)

@@ -197,6 +197,22 @@ TEST_F(Context, ReceiveQueue) {
   EXPECT_EQ(card.context(7, 3)[1] & 1U << 13, 0U);
 }
 
+TEST_F(Context, QueuesWhoseInterruptsGoToARing) {
+  for (const bool aggregate : {true, false}) {
+    qdma_h2c_setting transmit{};
+    transmit.queue = 2;
+    transmit.aggregate = aggregate;
+    EXPECT_EQ(qdma_h2c_start(&qdma, &transmit), 0);
+    EXPECT_EQ(card.context(1, 2)[4] >> 11 & 1, aggregate);
+    qdma_c2h_setting receive{};
+    receive.queue = 3;
+    receive.aggregate = aggregate;
+    EXPECT_EQ(qdma_c2h_start(&qdma, &receive), 0);
+    EXPECT_EQ(card.context(0, 3)[4] >> 11 & 1, aggregate);
+    EXPECT_EQ(card.context(6, 3)[4] >> 15 & 1, aggregate);
+  }
+}
+
 TEST_F(Context, StopOfACardThatIsGoneSaysSo) {
   card.gone = true;
   EXPECT_EQ(qdma_c2h_stop(&qdma, 3), -ENODEV);

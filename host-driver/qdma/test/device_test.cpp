@@ -46,6 +46,7 @@ TEST(Tables, AreWrittenAndChecked) {
   EXPECT_EQ(card.registers[0xab0 + 4 * 7], 3456U);
   EXPECT_EQ(card.registers[0xb0c], 250U);
   EXPECT_EQ(card.registers[0xa80], 60U << 16 | 60U);
+  EXPECT_EQ(card.registers[0xe24], 1U << 31 | 192U << 19 | 1U << 18 | 24576U) << "requests and bytes, both in force";
   EXPECT_EQ(qdma_check_tables(&qdma), 0);
   card.registers[0xa44] = 5;
   EXPECT_EQ(qdma_check_tables(&qdma), -EIO);
@@ -103,6 +104,37 @@ TEST(Errors, AreReadClearedAndArmedAgain) {
   card.gone = true;
   qdma_take_errors(&qdma, &errors);
   EXPECT_EQ(errors.summary, 0U);
+}
+
+TEST(Errors, EachLeafIsReadToItsOwnPlaceAndCleared) {
+  struct {
+    unsigned status;
+    std::uint32_t mask, summary;
+    u32 qdma_errors::*place;
+  } const leaves[] = {
+      {QDMA_DESCRIPTOR_ERROR, 0x01f9037e, 1U << 2, &qdma_errors::descriptor},
+      {QDMA_DOORBELL_ERROR, 0x000000b3, 1U << 3, &qdma_errors::doorbell},
+      {QDMA_C2H_ERROR, 0x0003f6df, 1U << 8, &qdma_errors::c2h},
+      {QDMA_C2H_FATAL, 0x001fdf1b, 1U << 8, &qdma_errors::c2h_fatal},
+      {QDMA_H2C_ERROR, 0x0000003f, 1U << 16, &qdma_errors::h2c},
+  };
+  for (const auto& leaf : leaves) {
+    FakeCard card;
+    qdma_device qdma{};
+    ASSERT_EQ(qdma_identify(&qdma, &card), 0);
+    card.registers[leaf.status] = ~0U;
+    qdma_enable_errors(&qdma, 3);
+    EXPECT_EQ(card.registers[leaf.status], 0U) << "what was there before " << leaf.status;
+    EXPECT_EQ(card.registers[leaf.status + 4], leaf.mask) << leaf.status;
+    card.registers[QDMA_ERROR_STATUS] = leaf.summary;
+    card.registers[leaf.status] = leaf.mask;
+    qdma_errors errors{};
+    qdma_take_errors(&qdma, &errors);
+    for (const auto& other : leaves)
+      EXPECT_EQ(errors.*other.place, other.status == leaf.status ? leaf.mask : 0U) << leaf.status << " " << other.status;
+    EXPECT_EQ(card.registers[leaf.status], 0U) << leaf.status;
+    EXPECT_EQ(card.registers[QDMA_ERROR_STATUS], 0U) << leaf.status;
+  }
 }
 
 TEST(Errors, TheIpsMemoryHasItsMasksInFrontOfWhatThereIs) {

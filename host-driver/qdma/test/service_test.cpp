@@ -295,8 +295,12 @@ TEST_F(Service, ASecondRequestTakesThePlaceOfAnAnswer) {
 
 TEST_F(Service, ACardThatIsGoneEndsEverything) {
   bring_up(4);
+  pf.card.target_is_busy = true;
+  pf.say(5, message_of(QDMA_OP_HELLO));
+  EXPECT_TRUE(pf.vf(5).is_waiting);
   pf.card.gone = true;
   EXPECT_FALSE(qdma_service_turn(&pf.service, pf.now));
+  EXPECT_FALSE(pf.vf(5).is_waiting) << "nobody waits for a card that is gone";
   qdma_service_look(&pf.service);
   pf.card.gone = false;
 }

@@ -221,6 +221,25 @@ TEST(TrafficSink, KeepsCountAcrossItsWindow) {
   EXPECT_EQ(end.sink().lost(), 20'000 - order.size() - 1);
 }
 
+TEST(TrafficSink, RemembersItsWholeWindow) {
+  TrafficSetting setting;
+  setting.count = 4'097;
+  TrafficEnd end(setting, {});
+  WireBench bench(end);
+  bench.run_until(ms);
+  const auto frames = bench.take();
+  ASSERT_EQ(frames.size(), 4'097U);
+  for (unsigned i = 0; i < 4'096; ++i) end.receive(back(frames[i], 5'000));
+  end.receive(back(frames[0], 5'000));  // the oldest that it can tell from a late one
+  EXPECT_EQ(end.sink().statistics().duplicates, 1U);
+  EXPECT_EQ(end.sink().statistics().received, 4'096U);
+  EXPECT_EQ(end.sink().statistics().reordered, 0U);
+  end.receive(back(frames[4'096], 5'000));
+  end.receive(back(frames[0], 5'000));
+  EXPECT_EQ(end.sink().statistics().duplicates, 1U);
+  EXPECT_EQ(end.sink().statistics().reordered, 1U);
+}
+
 TEST(TrafficSink, TakesALateFrameForNoDuplicate) {
   TrafficSetting setting;
   setting.count = 5'000;
