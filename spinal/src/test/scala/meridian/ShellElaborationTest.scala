@@ -12,6 +12,15 @@ class ShellElaborationTest extends AnyFunSuite {
   private def elaborate(param: ShellParam): SpinalReport[Shell] =
     SpinalConfig(targetDirectory = "tmp", netlistFileName = "ShellElaboration.v").generateVerilog(new Shell(param))
 
+  /** Packages of all components. */
+  private def packages(shell: Shell): Set[String] = {
+    var found = Set.empty[String]
+    shell.walkComponents(component => found += component.getClass.getPackageName)
+    found
+  }
+  private def has(shell: Shell, option: String): Boolean =
+    packages(shell).exists(name => s"$name.".startsWith(s"meridian.$option."))
+
   test("smallest sizes, without a trace of a user's module, a self-test or egress queues") {
     val report = elaborate(
       ShellParam(
@@ -34,6 +43,14 @@ class ShellElaborationTest extends AnyFunSuite {
     assert(report.toplevel.host.hostBox.isEmpty)
     for (part <- Seq("selftest", "self_test", "porttest", "port_test", "oftest", "frametaker", "testmerge"))
       assert(!verilog.toLowerCase.contains(part), part)
+    for (option <- Seq("box", "selftest", "transceiver", "egress", "mac.pause", "dma", "host.tunnel"))
+      assert(!has(report.toplevel, option), s"a component of $option")
+  }
+
+  test("all options that go together, each with its components", LongTest) {
+    val param = ShellParam(functions = 4, queues = 16, selfTest = true, ownDma = true, segmentation = true)
+    val shell = elaborate(param.copy(box = Some(BoxPins.whole(param)))).toplevel
+    for (option <- Seq("box", "selftest", "transceiver", "dma", "host.tunnel")) assert(has(shell, option), option)
   }
 
   test("a user's module at each of two ports, and its clock crossings", LongTest) {
@@ -80,6 +97,7 @@ class ShellElaborationTest extends AnyFunSuite {
     val shell = elaborate(ShellParam(ports = 4, hostBytes = 64, functions = 256, queues = 2048, egress = true)).toplevel
     val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
     for (trace <- egressTraces) assert(verilog.contains(trace), trace)
+    for (option <- Seq("egress", "mac.pause")) assert(has(shell, option), option)
     val crossings = Shell.crossings(shell).crossings
     for (port <- 0 until 4; queue <- Seq("buffers_0", "buffers_1"))
       assert(

@@ -92,7 +92,12 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   val fills = rings.io.fills
   val epoch = RegNext(rings.io.epoch) // there with the ring
 
-  Seq(io.change, io.arrival, io.doorbell, io.frame).foreach(_.ready := False)
+  // What is taken in `act`, which follows `decide`.
+  val takesArrival, takesDoorbell = RegInit(False)
+  Seq(takesArrival, takesDoorbell).foreach(_ := False)
+  Seq(io.change, io.frame).foreach(_.ready := False)
+  io.arrival.ready := takesArrival
+  io.doorbell.ready := takesDoorbell
   io.hold.held := False
   io.hold.state := ring.state
 
@@ -245,11 +250,16 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
         take()
       }
     }
-    private def read(found: C2hRing): Unit = {
+    // The ring is looked at in one place, as its size is looked up behind it.
+    val isNext = RegInit(False)
+    isNext := False
+    val found = CombInit(rings.io.old)
+    when(isNext && isSame)(found := next)
+    private def read(): Unit = {
       ring := found
       prefetch := rings.io.prefetch
       val size = io.ringSizes(found.context.size)
-      entries := (size > 1) ? (size - 1) | U(1, 16 bits)
+      entries := (size >> 1 =/= 0) ? (size - 1) | U(1, 16 bits)
       when(event === BufferEvent.frame && !isTaken) {
         io.frame.ready := True
         frame := io.frame.payload
@@ -264,7 +274,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
     look.whenIsActive {
       interrupts.io.turn.ready := event === BufferEvent.notice
       turns.io.take.valid := event === BufferEvent.turn
-      read(rings.io.old)
+      read()
     }
     held.whenIsActive {
       io.hold.held := True
@@ -278,15 +288,19 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
       measure.io.start := True
       goto(decide)
     }
-    decide.whenIsActive(when(measure.io.counted)(goto(act)))
+    decide.whenIsActive {
+      when(measure.io.counted) {
+        takesArrival := event === BufferEvent.arrival
+        takesDoorbell := event === BufferEvent.doorbell
+        goto(act)
+      }
+    }
     act.whenIsActive {
       outcome := now
       ring := now.ring
       next := now.ring
       writes := now.writes
       rings.io.changes := now.changes
-      io.arrival.ready := event === BufferEvent.arrival
-      io.doorbell.ready := event === BufferEvent.doorbell
       interrupts.io.take := event === BufferEvent.notice
       io.read.valid := now.reads
       grants.io.give := now.gives
@@ -302,6 +316,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
       isChange := event === BufferEvent.change
       isFrameLeft := event === BufferEvent.frame && !now.drops && !now.gives
       chosen := False
+      isNext := True
       chooseNext()
       goto(send)
       when(now.changes)(goto(settle))
@@ -330,7 +345,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
           writes := True
           when(isWhole)(next.inWhole := True) otherwise (next.inPart := True)
         }
-        when(goesOn)(read(isSame ? next | rings.io.old)) otherwise {
+        when(goesOn)(read()) otherwise {
           goto(idle)
           start(!waits && !isChange && !outcome.interrupt) // else something is written in this cycle
         }

@@ -178,6 +178,9 @@ class PayloadWriter(p: DmaParam, rows: Int) extends Component {
   when(leaving.fire)(lost := isLost)
   io.written.valid := leaving.fire && leaving.waiting.frameEnd
   io.written.payload := isLost
-  io.issued := RegNext(io.issued + begins.asUInt) init 0
-  io.left := RegNext(io.left + (leaving.fire && leaving.waiting.beat.last).asUInt) init 0
+  val issued, left = RegInit(U(0, 8 bits))
+  io.issued := issued
+  io.left := left
+  when(begins)(issued := issued + 1)
+  when(leaving.fire && leaving.waiting.beat.last)(left := left + 1)
 }

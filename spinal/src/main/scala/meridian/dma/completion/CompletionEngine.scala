@@ -94,6 +94,10 @@ class CompletionEngine(p: DmaParam) extends Component {
   private def distance(from: UInt, to: UInt): UInt =
     ((to >= from) ? (to - from).resize(17 bits) | (to.resize(17 bits) + entries - from)).resize(17 bits)
 
+  // What is taken in `act` and in `tell`, which follow `decide`.
+  val takesBell, takesAdded, takesTimer, takesChange = RegInit(False)
+  Seq(takesBell, takesAdded, takesTimer, takesChange).foreach(_ := False)
+
   val decision = new CompletionDecision
   decision.io.event := event
   decision.io.ring := ring
@@ -111,11 +115,13 @@ class CompletionEngine(p: DmaParam) extends Component {
 
   /** The completion that an event adds to its ring, in the cycle in which it does. */
   val added = Flow(CompletionAdd())
-  added.valid := False
+  added.valid := takesAdded
   added.payload := taken
 
   val operated = CombInit(queue) // whose actions and notices these are
-  Seq(io.change, io.add, io.bell).foreach(_.ready := False)
+  io.change.ready := takesChange
+  io.add.ready := False
+  io.bell.ready := takesBell
   io.hold.held := False
   io.hold.row := row
   io.queue := io.add.payload.queue
@@ -142,7 +148,7 @@ class CompletionEngine(p: DmaParam) extends Component {
   timerList.io.command.payload.queue := queue.resized
   timerList.io.command.run := decision.io.starts
   timerList.io.command.cycles := cycles
-  timerList.io.expired.ready := False
+  timerList.io.expired.ready := takesTimer
   timerList.io.mayCome := False
   io.timersIdle := timerList.io.idle
   timerList.io.skip := io.skip
@@ -204,7 +210,12 @@ class CompletionEngine(p: DmaParam) extends Component {
         take()
       }
     }
-    private def read(found: CompletionState): Unit = {
+    // The ring is looked at in one place, as its size is looked up behind it.
+    val isNext = RegInit(False)
+    isNext := False
+    val found = CombInit(old)
+    when(isNext && isSame)(found := ring)
+    private def read(): Unit = {
       notices.io.next.ready := event === Event.notice
       when(event === Event.notice)(noticed := True)
       when(event === Event.timer || event === Event.add)(noticed := False)
@@ -213,7 +224,7 @@ class CompletionEngine(p: DmaParam) extends Component {
       taken := io.add.payload
       ring := found
       val size = io.ringSizes(CompletionRow(found.row, CompletionRow.size))
-      entries := (size > 1) ? (size - 1) | U(1, 16 bits)
+      entries := (size >> 1 =/= 0) ? (size - 1) | U(1, 16 bits)
       isCurrent := io.epoch === io.add.epoch
       when(event === Event.hold)(goto(held)) otherwise (goto(measured))
     }
@@ -221,7 +232,7 @@ class CompletionEngine(p: DmaParam) extends Component {
       choose(choices)
       start(True)
     }
-    look.whenIsActive(read(old))
+    look.whenIsActive(read())
     held.whenIsActive {
       io.hold.held := True
       when(io.change.valid) {
@@ -260,13 +271,13 @@ class CompletionEngine(p: DmaParam) extends Component {
       measure.addTriggers := mode === Mode.every || isCounted
       measure.bellTriggers := mode =/= Mode.disabled && (!isTimed || isCounted)
       cycles := ticks * io.tick
+      takesBell := event === Event.bell
+      takesAdded := event === Event.add
+      takesTimer := event === Event.timer
       goto(act)
     }
     act.whenIsActive {
-      io.bell.ready := event === Event.bell
-      added.valid := event === Event.add
       isTaken := False
-      timerList.io.expired.ready := event === Event.timer
       timerList.io.mayCome := True
       timerList.io.command.valid := decision.io.starts || decision.io.stops
       io.action.valid := decision.io.entry
@@ -276,6 +287,7 @@ class CompletionEngine(p: DmaParam) extends Component {
       raises := decision.io.raises
       error := decision.io.error
       sends := decision.io.owed
+      takesChange := event === Event.change
       when(event === Event.change) {
         notices.io.forget := True
         io.forget.valid := True
@@ -289,13 +301,13 @@ class CompletionEngine(p: DmaParam) extends Component {
       toldQueue := queue
       toldDirect := direct
       chosen := False
+      isNext := True
       chooseNext()
       goto(tell)
     }
     tell.whenIsActive {
       choose(choices)
       operated := toldQueue
-      io.change.ready := event === Event.change
       val status = sends.status && row(CompletionRow.statusEnable)
       io.action.valid := status && toldDirect
       io.action.address := statusAddress
@@ -306,7 +318,7 @@ class CompletionEngine(p: DmaParam) extends Component {
       notices.io.add.status := status
       // Behind an error or an interrupt the next event is chosen anew.
       when(raises)(goto(failed)) elsewhen (sends.interrupt && toldDirect)(goto(interrupt)) elsewhen (chosen)(
-        read(isSame ? ring | old)
+        read()
       ) otherwise {
         goto(idle)
         start(event =/= Event.change && !adds)

@@ -91,8 +91,11 @@ class RingActions(p: DmaParam, places: Int = 16) extends Component {
   io.interrupt.event.queue := action.payload.queue
   action.ready := False
   io.late := io.rq.valid && isForgotten
-  io.issued := RegNext(io.issued + io.action.fire.asUInt) init 0
-  io.left := RegNext(io.left + action.fire.asUInt) init 0
+  val issued, left = RegInit(U(0, 8 bits))
+  io.issued := issued
+  io.left := left
+  when(io.action.fire)(issued := issued + 1)
+  when(action.fire)(left := left + 1)
 
   val control = new StateMachine {
     val look = new State with EntryPoint

@@ -122,7 +122,13 @@ class FetchEngine(p: DmaParam, isMemory: Boolean = false) extends Component {
   private def distance(from: UInt, to: UInt): UInt =
     ((to >= from) ? (to - from).resize(17 bits) | (to.resize(17 bits) + entries - from)).resize(17 bits)
 
-  Seq(io.change, io.done, io.doorbell, io.credit).foreach(_.ready := False)
+  // What is taken in `act`, which follows `decide`.
+  val takesDone, takesDoorbell, takesCredit = RegInit(False)
+  Seq(takesDone, takesDoorbell, takesCredit).foreach(_ := False)
+  io.change.ready := False
+  io.done.ready := takesDone
+  io.doorbell.ready := takesDoorbell
+  io.credit.ready := takesCredit
   turns.io.pop.ready := False
   turns.io.push.valid := False
   turns.io.push.payload := queue
@@ -245,7 +251,7 @@ class FetchEngine(p: DmaParam, isMemory: Boolean = false) extends Component {
       ring := old
       epoch := oldEpoch
       val size = io.ringSizes(old.context.size)
-      entries := (size > 1) ? (size - 1) | U(1, 16 bits)
+      entries := (size >> 1 =/= 0) ? (size - 1) | U(1, 16 bits)
       when(event === Event.hold)(goto(held)) otherwise (goto(measure))
     }
     held.whenIsActive {
@@ -301,6 +307,9 @@ class FetchEngine(p: DmaParam, isMemory: Boolean = false) extends Component {
         pushes := isFirst && may && io.push.ready && io.isMaster
         keeps := isFirst && added =/= 0 && !mayFetch
       }
+      takesDone := event === Event.done
+      takesDoorbell := event === Event.doorbell
+      takesCredit := event === Event.credit
       goto(act)
     }
     act.whenIsActive {
@@ -339,7 +348,6 @@ class FetchEngine(p: DmaParam, isMemory: Boolean = false) extends Component {
           }
         }
         is(Event.done) {
-          io.done.ready := True
           assert(ended =/= 0 && ended <= io.done.count, "more descriptors are taken than have ended, or none", FAILURE)
           when(isCurrent) {
             writes := True
@@ -363,7 +371,6 @@ class FetchEngine(p: DmaParam, isMemory: Boolean = false) extends Component {
           }
         }
         is(Event.doorbell) {
-          io.doorbell.ready := True
           // One that was taken back before has no effect.
           when(ring.context.enable && isRung) {
             writes := True
@@ -397,7 +404,6 @@ class FetchEngine(p: DmaParam, isMemory: Boolean = false) extends Component {
           }
         }
         is(Event.credit) {
-          io.credit.ready := True
           when(ring.context.enable && ring.context.creditEnable) {
             writes := True
             next.credits := ring.credits +| io.credit.count

@@ -88,11 +88,11 @@ class H2cReader(waiting: Int) extends Component {
   made.tuser_mdata := piece.metadata
   made.tuser_mty := io.beat.empty.resized
   made.tuser_zero_byte := !hasData && !cuts
-  made.tlast := cuts || (io.beat.last && (piece.last || io.beat.failed))
+  val ends = !hasData || (io.beat.last && (piece.last || io.beat.failed))
+  made.tlast := cuts || ends
   when(!hasData && !cuts) {
     made.tdata := 0
     made.tuser_err := False
-    made.tlast := True
   }
   when(!hasData || cuts)(made.tuser_mty := 0)
 
@@ -164,10 +164,11 @@ class H2cReader(waiting: Int) extends Component {
       }
     }
     pass.whenIsActive {
-      made.valid := !hasData || io.beat.valid
+      val passes = !hasData || io.beat.valid
+      made.valid := passes
       io.beat.ready := made.ready && hasData
-      when(made.fire) {
-        when(made.tlast) {
+      when(passes && made.ready) {
+        when(ends) {
           begun := False
           failed := hasData && io.beat.failed
           goto(tell)

@@ -90,7 +90,8 @@ class MsixTable(p: DmaParam) extends Component {
   val unmasked = pending & ~mask
   // Of a turn: the vectors that may be sent, and the first of them or of those behind the last one.
   val found, foundLater = Reg(Bits(p.vectors bits))
-  val isLater, isOnly = Reg(Bool())
+  val isLater = Reg(Bool())
+  val isOnly = (found & (found.asUInt - 1).asBits) === 0
   val chosen = OHMasking.first(isLater ? foundLater | found)
 
   val turns = RegInit(False) // a function has its turn before the next interrupt has one
@@ -228,7 +229,6 @@ class MsixTable(p: DmaParam) extends Component {
           found := unmasked
           foundLater := unmasked & last
           isLater := (unmasked & last) =/= 0
-          isOnly := (unmasked & (unmasked.asUInt - 1).asBits) === 0
           when(unmasked === 0)(wants(function) := False) otherwise goto(pick)
         }
       }

@@ -35,13 +35,17 @@ class RoomUse(tags: Int) extends Component {
   begins.write(io.tag, begin, io.request.valid)
   ends.write(io.tag, end.resize(CompletionRoom.bits), io.request.valid)
   private val tag = io.progress.tag
-  val left = hasCome(tag) ? lefts.readAsync(tag) | begins.readAsync(tag)
+  // What has come is known a cycle later.
+  val moved = RegInit(False)
+  val movedTag = RegNext(tag)
+  val left = (hasCome(tag) || (moved && movedTag === tag)) ? lefts.readAsync(tag) | begins.readAsync(tag)
   private val last = ends.readAsync(tag)
   val reached = io.progress.completed ? last | io.progress.reached
   val moves = io.progress.valid && reached > left && reached <= last // whatever the host says
   lefts.write(tag, reached, moves)
-  when(moves)(hasCome(tag) := True)
+  moved := moves
+  when(moved)(hasCome(movedTag) := True)
   when(io.request.valid)(hasCome(io.tag) := False)
-  io.ended.valid := RegNext(moves) init False
+  io.ended.valid := moved
   io.ended.payload := RegNext(reached - left)
 }

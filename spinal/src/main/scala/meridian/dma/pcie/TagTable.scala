@@ -51,9 +51,14 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
     val busy = out Bool () // this function has a tag in flight that is not given up, two cycles behind
   }
 
-  val inFlight, failed, skipped = RegInit(B(0, tags bits))
+  /** A slot, or one that is void because its tag was passed over. */
+  case class Place() extends Bundle {
+    val slot = ReadSlot()
+    val isVoid = Bool()
+  }
+  val inFlight, failed = RegInit(B(0, tags bits))
   val ages = Vec.fill(tags)(Reg(UInt(2 bits)))
-  val slots = Mem(ReadSlot(), tags)
+  val slots = Mem(Place(), tags)
   val ends = Mem(UInt(10 bits), tags)
   val handed, looked, left = RegInit(U(0, log2Up(tags) + 1 bits)) // slots given out, looked at, released
   private def at(pointer: UInt): UInt = pointer(log2Up(tags) - 1 downto 0)
@@ -89,12 +94,14 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
   val single = span <= 4
   io.request.firstBe := single ? (firstBytes & lastBytes) | firstBytes
   io.request.lastBe := single ? B(0, 4 bits) | lastBytes
-  val slot = ReadSlot()
+  val given = Place()
+  given.isVoid := lost
+  val slot = given.slot
   slot.start := io.piece.address(8 downto 0)
   slot.shift := (io.piece.address(4 downto 0).resize(6 bits) - io.piece.place.resize(6 bits)).asSInt
   slot.lastByte := io.piece.lastByte
   slot.last := io.piece.last
-  slots.write(at(handed), slot, io.piece.fire)
+  slots.write(at(handed), given, moves)
   ends.write(at(handed), io.piece.end, io.piece.fire)
   io.end := ends.readAsync(io.address)
 
@@ -103,7 +110,6 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
   moves := io.piece.fire || (!full && lost)
   when(moves) {
     handed := handed + 1
-    skipped(at(handed)) := lost
     when(!lost) {
       inFlight(at(handed)) := io.piece.allowed
       failed(at(handed)) := !io.piece.allowed
@@ -117,14 +123,13 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
 
   // Looking, a slot a cycle: has a read come wholly?
   val current = slots.readAsync(at(looked))
-  val isVoid = skipped(at(looked))
   val isBad = failed(at(looked)) || late(at(looked))
-  val passes = looked =/= handed && (isVoid || !inFlight(at(looked)) || late(at(looked)))
+  val passes = looked =/= handed && (current.isVoid || !inFlight(at(looked)) || late(at(looked)))
   val bad = RegInit(B(0, tags bits))
   val soFar = RegInit(False) // the read has failed
   val pieces = Reg(UInt(log2Up(tags) + 1 bits)) init 0
   val verdict = Stream(TagVerdict())
-  verdict.valid := passes && !isVoid && current.last
+  verdict.valid := passes && !current.isVoid && current.slot.last
   verdict.failed := soFar || isBad
   // With the slot, which is ready a cycle after it was looked at.
   io.whole << verdict.queueLowLatency(tags).m2sPipe()
@@ -134,21 +139,21 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
     bad(at(looked)) := isBad
     // Void slots count, as they too are not free.
     pieces := pieces + 1
-    when(!isVoid) {
-      soFar := !current.last && (soFar || isBad)
-      when(current.last)(pieces := 0)
+    when(!current.isVoid) {
+      soFar := !current.slot.last && (soFar || isBad)
+      when(current.slot.last)(pieces := 0)
     }
   }
 
-  // As with slotVoid below: it was written cycles before it is ready.
-  io.slot := RegNext(io.release ? slots.readAsync(at(left + 1)) | slots.readAsync(at(left)))
-  // Slots between the two, and whether there are any.
-  val pending = RegInit(U(0, log2Up(tags) + 1 bits))
-  pending := pending + passes.asUInt - io.release.asUInt
-  io.slotReady := RegNext(passes || pending > 1 || (pending === 1 && !io.release)) init False
+  // It was written cycles before it is ready.
+  val oldest = RegNext(io.release ? slots.readAsync(at(left + 1)) | slots.readAsync(at(left)))
+  io.slot := oldest.slot
+  io.slotVoid := oldest.isVoid
+  // Whether there are slots between the two. The release comes late in a cycle.
+  private def isLeft(next: UInt): Bool = next =/= looked
+  val remains = (isLeft(left + 1) && io.release) || (isLeft(left) && !io.release)
+  io.slotReady := RegNext(passes || remains) init False
   io.slotFailed := bad(at(left))
-  // It is known since its tag was passed over, which was cycles before the slot is ready.
-  io.slotVoid := RegNext(io.release ? skipped(at(left + 1)) | skipped(at(left))) init False
   when(io.release)(left := left + 1)
 }
 
