@@ -154,7 +154,7 @@ def of_dma(functions: int, queues: int) -> list[Figure]:
     out = ROOT / "build" / "rtl" / f"dma-f{functions}q{queues}"
     print(f"generating the DMA engine, {functions} functions, {queues} queues", flush=True)
     subprocess.run(
-        [ROOT / "scripts" / "sbt", f"runMain meridian.dma.GenerateDma {out} {vfs} {queues} {READ_TIME_OUT} false false false"],
+        [ROOT / "scripts" / "sbt", f"runMain meridian.dma.engine.GenerateDma {out} {vfs} {queues} {READ_TIME_OUT} false false false"],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     print("synthesising with yosys (some minutes)", flush=True)
@@ -223,7 +223,7 @@ def main() -> int:
             print(f"generating {ports} port(s), {8 * width} bit, {functions} functions", flush=True)
             options = f"--ports {ports} --host-bytes {width} --functions {functions}"
             subprocess.run(
-                [ROOT / "scripts" / "sbt", f"runMain meridian.GenerateShell --output {out} {options}"],
+                [ROOT / "scripts" / "sbt", f"runMain meridian.shell.GenerateShell --output {out} {options}"],
                 check=True, stdout=subprocess.DEVNULL,
             )  # fmt: skip
             verilog = out / "Shell.v"
