@@ -95,7 +95,7 @@ format: setup ## format Scala, C++ and Python as lint expects it
 	@scripts/format
 
 rtl: setup ## write the Verilog to build/rtl; BOX=FILE puts your own module at each port, HOST_BOX=FILE one at the host
-	@scripts/sbt "runMain meridian.GenerateShell --output ../build/rtl $(if $(BOX),--box $(BOX) $(if $(BOX_MODULE),--box-module $(BOX_MODULE))) $(if $(HOST_BOX),--host-box $(HOST_BOX) $(if $(HOST_BOX_MODULE),--host-box-module $(HOST_BOX_MODULE))) $(RTL_ARGS)"
+	@scripts/sbt "runMain meridian.shell.GenerateShell --output ../build/rtl $(if $(BOX),--box $(BOX) $(if $(BOX_MODULE),--box-module $(BOX_MODULE))) $(if $(HOST_BOX),--host-box $(HOST_BOX) $(if $(HOST_BOX_MODULE),--host-box-module $(HOST_BOX_MODULE))) $(RTL_ARGS)"
 
 registers: setup ## write the C header and the reference of the register map
 	@scripts/sbt "runMain meridian.regs.reference.GenerateRegisters .."

@@ -189,7 +189,7 @@ def of_dma(functions: int, queues: int) -> list[Figure]:
     out = ROOT / "build" / "rtl" / f"dma-f{functions}q{queues}"
     print(f"generating the DMA engine, {functions} functions, {queues} queues", flush=True)
     subprocess.run(
-        [ROOT / "scripts" / "sbt", f"runMain meridian.dma.GenerateDma {out} {vfs} {queues} {READ_TIME_OUT} false false false"],
+        [ROOT / "scripts" / "sbt", f"runMain meridian.dma.engine.GenerateDma {out} {vfs} {queues} {READ_TIME_OUT} false false false"],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     print("synthesising with yosys (some minutes)", flush=True)
@@ -252,10 +252,21 @@ def main() -> int:
         configurations = []
     for configuration in configurations:
         ports, width, functions = (int(x) for x in configuration.split(":"))
-        if arguments.verilog:
-            netlist = shell_netlist(arguments.verilog, f"p{ports}w{8 * width}f{functions}")
-        else:
-            netlist = of_shell(ports, width, functions)
+        out = ROOT / "build" / "rtl" / f"p{ports}w{8 * width}f{functions}"
+        verilog = arguments.verilog
+        if verilog is None:
+            print(f"generating {ports} port(s), {8 * width} bit, {functions} functions", flush=True)
+            options = f"--ports {ports} --host-bytes {width} --functions {functions}"
+            subprocess.run(
+                [ROOT / "scripts" / "sbt", f"runMain meridian.shell.GenerateShell --output {out} {options}"],
+                check=True, stdout=subprocess.DEVNULL,
+            )  # fmt: skip
+            verilog = out / "Shell.v"
+        print("synthesising with yosys (some minutes)", flush=True)
+        with tempfile.TemporaryDirectory() as work:
+            log = ROOT / "build" / "bench" / f"yosys-{out.name}.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            netlist = Netlist(synthesize(verilog, "Shell", Path(work), log), "Shell")
         result = netlist.resources()
         if arguments.parts:
             for part, luts in netlist.parts().most_common():

@@ -162,7 +162,7 @@ def test_verilog_of_a_shell_with_a_box_is_made_anew_with_another_verilator(tmp_p
         tmp_path,
         "scripts/build-card",
         "scripts/lib/sbt-lock.sh",
-        "spinal/src/main/scala/meridian/GenerateShell.scala",
+        "spinal/src/main/scala/meridian/shell/GenerateShell.scala",
         "spinal/build.sbt",
     )
     tree.script("sbt", "exit 1\n")  # it ends the build behind the place where the key is known
@@ -209,12 +209,21 @@ def test_the_shell_runs_code_of_the_dma_engine_only_if_it_has_it(tmp_path: Path,
     folder = Path(made.stdout.strip()).parent
     class_path = folder.with_name(folder.name.partition("-")[0] + ".classpath").read_text().strip()
     done = subprocess.run(
-        ["java", "-Xlog:class+init=info", "-cp", class_path, "meridian.GenerateShell", "--output", tmp_path, *options],
+        [
+            "java",
+            "-Xlog:class+init=info",
+            "-cp",
+            class_path,
+            "meridian.shell.GenerateShell",
+            "--output",
+            tmp_path,
+            *options,
+        ],
         capture_output=True,
         text=True,
         timeout=300,
         check=True,
     )
-    assert "Initializing 'meridian/Shell'" in done.stdout
-    assert ("Initializing 'meridian/dma/DmaEngine'" in done.stdout) == (dma == "meridian")
+    assert "Initializing 'meridian/shell/Shell'" in done.stdout
+    assert ("Initializing 'meridian/dma/engine/DmaEngine'" in done.stdout) == (dma == "meridian")
     assert ("Initializing 'meridian/dma/" in done.stdout) == (dma == "meridian")

@@ -184,7 +184,7 @@ def test_a_host_sees_the_functions_that_the_qdma_ip_gives_it(tmp_path: Path) -> 
 
 
 def test_the_window_for_pushed_frames_is_as_large_as_the_engine_has_it(tmp_path: Path) -> None:
-    source = (ROOT / "spinal/src/main/scala/meridian/dma/push/PushBundles.scala").read_text()
+    source = (ROOT / "spinal/src/main/scala/meridian/dma/descriptor/PushBundles.scala").read_text()
     bytes_of = {name: int(value, 16) for name, value in re.findall(r"val (pf|vf)Bytes = (0x\w+)", source)}
     log = build(tmp_path, arguments=OWN).log
     found = dict(re.findall(r"_0 (pf\d_(?:sriov_)?bar4_\w+) = (\S+)$", log, re.MULTILINE))

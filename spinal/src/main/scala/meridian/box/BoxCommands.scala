@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.dma.command.{CommandPort, HostCommand}
+import meridian.dma.{CommandPort, HostCommand}
 import spinal.core._
 
 /** Connects a module's commands on host memory with the DMA engine. What a module does not have is quiet. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
+import meridian.dma.CommandPort
 import meridian.box.source.{BoxModule, BoxPort, BoxSource}
 import meridian.ShellParam
-import meridian.dma.command.CommandPort
 
 /** The ports that a user's module has. docs/user-logic.md tells what they mean. */
 object BoxPins {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
+import meridian.dma.CommandPort
 import meridian.box.source.BoxModule
 import meridian.ShellParam
-import meridian.dma.command.CommandPort
 import meridian.filter.queue.{CreditLookup, QueueLookup}
 import meridian.filter.{C2hMeta, FunctionFlags, TxMeta}
 import meridian.frame.FrameStream

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.{Promise, ShellParam}
+import meridian.promise.Promise
+import meridian.ShellParam
 import meridian.frame.FrameStream
 import spinal.core._
 import spinal.lib._

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.promise.Promise
 import meridian.filter.vlan._
-import meridian.{Promise, ShellParam}
+import meridian.ShellParam
 import meridian.frame.FrameStream
 import meridian.mac.HostTxMeta
 import spinal.core._

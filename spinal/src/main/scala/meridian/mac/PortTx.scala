@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.mac
 
-import meridian.{Promise, ShellParam}
+import meridian.promise.Promise
+import meridian.ShellParam
 import meridian.egress.pool.{CellFifo, PoolParam, PoolPort}
 import meridian.egress.{EgressClass, EgressQueues}
 import meridian.frame._

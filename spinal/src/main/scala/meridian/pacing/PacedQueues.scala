@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.pacing
 
-import meridian.Promise
+import meridian.promise.Promise
 import meridian.filter.queue.CreditBank
 import spinal.core._
 import spinal.lib._

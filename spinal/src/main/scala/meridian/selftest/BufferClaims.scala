@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.selftest
 
-import meridian.{Promise, ShellParam}
+import meridian.promise.Promise
+import meridian.ShellParam
 import meridian.filter.queue.CreditQuery
 import spinal.core._
 import spinal.lib._

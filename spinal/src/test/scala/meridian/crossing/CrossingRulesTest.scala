@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.crossing
 
-import meridian.{Shell, ShellParam}
+import meridian.shell.Shell
+import meridian.ShellParam
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.internals._

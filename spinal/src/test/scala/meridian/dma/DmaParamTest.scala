@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma
 
+import meridian.dma.engine.DmaEngine
 import java.nio.file.Files
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._

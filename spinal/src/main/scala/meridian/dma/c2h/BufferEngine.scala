@@ -2,7 +2,6 @@
 package meridian.dma.c2h
 
 import meridian.dma.DmaParam
-import meridian.dma.context.ErrorEvent
 import meridian.dma.descriptor._
 import meridian.dma.interrupt.RingInterrupt
 import spinal.core._

@@ -3,7 +3,6 @@ package meridian.dma.c2h
 
 import meridian.dma.DmaParam
 import meridian.dma.completion._
-import meridian.dma.context.{ErrorEvent, ErrorTree}
 import meridian.dma.descriptor._
 import meridian.dma.interrupt.RingInterrupt
 import meridian.dma.pcie._

@@ -2,7 +2,6 @@
 package meridian.dma.c2h
 
 import meridian.dma.DmaParam
-import meridian.dma.context.ErrorTree
 import meridian.dma.descriptor._
 import spinal.core._
 import spinal.lib._

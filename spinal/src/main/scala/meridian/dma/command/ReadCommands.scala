@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.command
 
-import meridian.dma.DmaParam
+import meridian.dma.{CommandPort, DmaParam, HostCommand, HostRead}
 import meridian.dma.pcie._
 import spinal.core._
 import spinal.lib._

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.command
 
-import meridian.dma.DmaParam
+import meridian.dma.{CommandPort, DmaParam, HostCommand, HostWrite, HostWritten}
 import meridian.dma.c2h._
 import meridian.dma.pcie.RqBeat
 import meridian.host.C2hPins

@@ -3,8 +3,7 @@ package meridian.dma.completion
 
 import meridian.dma.DmaParam
 import meridian.dma.completion.CompletionRow.{Bell, Error, IrqState}
-import meridian.dma.context.ErrorTree
-import meridian.dma.descriptor.Owed
+import meridian.dma.descriptor.{ErrorTree, Owed}
 import spinal.core._
 
 /** What may happen to a completion ring: the last of these is that what it owes may be told. */

@@ -4,8 +4,7 @@ package meridian.dma.completion
 import meridian.dma.DmaParam
 import meridian.dma.completion.CompletionRow.{Bell, Mode}
 import meridian.dma.completion.{CompletionEvent => Event}
-import meridian.dma.context.{ErrorEvent, ErrorTree}
-import meridian.dma.descriptor.{FirstOf, Notices, Owed, RingEpoch}
+import meridian.dma.descriptor.{ErrorEvent, ErrorTree, FirstOf, Notices, Owed, RingEpoch}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._

@@ -6,7 +6,7 @@ import meridian.dma.c2h.PrefetchWrite
 import meridian.dma.completion.{CompletionChange, CompletionHold, CompletionRow}
 import meridian.dma.command.{CommandChange, CommandQueue}
 import meridian.dma.context.{ContextKind => Kind}
-import meridian.dma.descriptor.{RingChange, RingFields, RingHold}
+import meridian.dma.descriptor.{RingChange, RingHold}
 import meridian.dma.interrupt.{InterruptRing, InterruptRingFields, InterruptRingHold}
 import spinal.core._
 import spinal.lib._

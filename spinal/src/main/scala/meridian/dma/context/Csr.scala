@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.context
 
+import meridian.dma.descriptor.ErrorTree
 import meridian.dma.{DmaParam, RegPort}
 import spinal.core._
 import spinal.lib._

@@ -2,9 +2,7 @@
 package meridian.dma.descriptor
 
 import meridian.dma.DmaParam
-import meridian.dma.context.ErrorEvent
 import meridian.dma.pcie.ReadCommand
-import meridian.dma.push.{PushPort, PushStart, PushWindow}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._

@@ -2,7 +2,6 @@
 package meridian.dma.descriptor
 
 import meridian.dma.DmaParam
-import meridian.dma.context.{ErrorEvent, ErrorTree}
 import spinal.core._
 import spinal.lib._
 

@@ -2,11 +2,10 @@
 package meridian.dma.h2c
 
 import meridian.dma.DmaParam
-import meridian.dma.context.ErrorEvent
 import meridian.dma.descriptor._
 import meridian.dma.interrupt.RingInterrupt
 import meridian.dma.pcie._
-import meridian.dma.push.{PushPort, PushSender, PushSource}
+import meridian.dma.push.{PushSender, PushSource}
 import meridian.host.{DescriptorCreditPins, H2cPins, TmStatusPins}
 import spinal.core._
 import spinal.lib._

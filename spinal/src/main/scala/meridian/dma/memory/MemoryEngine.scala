@@ -2,7 +2,6 @@
 package meridian.dma.memory
 
 import meridian.dma.DmaParam
-import meridian.dma.context.ErrorEvent
 import meridian.dma.descriptor._
 import meridian.dma.interrupt.RingInterrupt
 import meridian.dma.pcie._

@@ -2,7 +2,6 @@
 package meridian.dma.memory
 
 import meridian.dma.DmaParam
-import meridian.dma.context.ErrorEvent
 import meridian.dma.descriptor._
 import meridian.dma.h2c.WriteBack
 import meridian.dma.interrupt.RingInterrupt

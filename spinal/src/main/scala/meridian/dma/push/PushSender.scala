@@ -2,7 +2,7 @@
 package meridian.dma.push
 
 import meridian.dma.DmaParam
-import meridian.dma.descriptor.RingDone
+import meridian.dma.descriptor.{PushStart, RingDone}
 import meridian.host.H2cPins
 import spinal.core._
 import spinal.lib._

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.push
 
+import meridian.dma.descriptor.{PushChunk, PushHeader, PushPort, PushWindow}
 import meridian.dma.DmaParam
 import spinal.core._
 import spinal.lib._

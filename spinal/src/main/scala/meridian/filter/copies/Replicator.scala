@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.copies
 
+import meridian.promise.Promise
 import meridian.filter._
-import meridian.{Promise, ShellParam}
+import meridian.ShellParam
 import meridian.frame.FrameStream
 import spinal.core._
 import spinal.lib._

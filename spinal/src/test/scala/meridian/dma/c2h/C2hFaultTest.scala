@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.c2h
 
-import meridian.dma.context.ErrorTree
+import meridian.dma.descriptor.ErrorTree
 import meridian.host.FrameSim._
 import spinal.core.sim._
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.c2h
 
+import meridian.dma.descriptor.ErrorTree
 import meridian.dma.completion.CompletionRow.{IrqState, Mode}
-import meridian.dma.context.ErrorTree
 import meridian.host.FrameSim._
 import spinal.core.sim._
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.command
 
-import meridian.dma.DmaParam
+import meridian.dma.{DmaParam, HostCommand}
 import meridian.dma.pcie._
 import meridian.host.FrameSim._
 import scala.collection.mutable

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.pcie
 
+import meridian.dma.engine.CqDecoder
 import meridian.dma.DmaParam
 import meridian.{Pdr, Proof}
 import org.scalatest.funsuite.AnyFunSuite

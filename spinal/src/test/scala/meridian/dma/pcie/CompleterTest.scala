@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.pcie
 
+import meridian.dma.descriptor.PushChunk
+import meridian.dma.engine.CqDecoder
 import meridian.dma._
-import meridian.dma.push.PushChunk
 import meridian.host.FrameSim._
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.push
 
+import meridian.dma.descriptor.PushWindow
 import meridian.{LongTest, Proof}
 import meridian.dma.DmaParam
 import org.scalatest.funsuite.AnyFunSuite

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian
+package meridian.shell
 
 import meridian.host.FrameSim._
 import meridian.selftest._

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.dma
+package meridian.dma.engine
 
+import meridian.dma.DmaParam
 import spinal.core._
 
 import java.io.File

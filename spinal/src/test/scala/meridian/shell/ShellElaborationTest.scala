@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian
+package meridian.shell
 
+import meridian.{LongTest, ShellParam}
 import meridian.box.BoxPins
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._

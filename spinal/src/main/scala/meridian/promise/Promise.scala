@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian
+package meridian.promise
 
 import spinal.core._
 import spinal.core.formal._

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.dma.descriptor
+package meridian.dma.context
 
+import meridian.dma.descriptor.{RingChange, RingContext, RingState}
 import meridian.dma.command.CommandQueue
 import spinal.core._
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.dma
+package meridian.dma.engine
 
+import meridian.dma.{BridgePort, DmaParam, HostAccess, RegPort}
 import meridian.dma.context.CsrTable
 import meridian.dma.interrupt.MsixTable
 import spinal.core._

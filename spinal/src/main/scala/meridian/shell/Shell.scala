@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian
+package meridian.shell
 
+import meridian.ShellParam
+import meridian.box.BoxTime
+import meridian.counters.EventCounterCC
 import meridian.crossing.CrossingFinder
-import meridian.dma.DmaEngine
+import meridian.dma.engine.DmaEngine
 import meridian.dma.memory.CardMemory
 import meridian.mac.{PortRx, PortTx}
+import meridian.mac.pause.{PauseReport, PauseRx}
 import meridian.ptp._
 import meridian.regs.{BoxRegs, CardRegs}
 import meridian.regs.bus.RegCrossing
+import meridian.transceiver.TransceiverCrossing
 import meridian.veb.PsBridge
 import spinal.core._
 import spinal.lib._
@@ -126,7 +131,7 @@ class Shell(p: ShellParam) extends Component {
 
   /** Flow control: what the other end of a port's link asks for stops the port's transmit queues. */
   val flows = for (i <- 0 until (if (p.egress) p.ports else 0)) yield new Area {
-    val pause = new mac.pause.PauseRx(p, clocks.macRx(i), clocks.macTx(i))
+    val pause = new PauseRx(p, clocks.macRx(i), clocks.macTx(i))
     pause.io.config := ps.io.flow(i).rx
     pause.io.watch := ps.io.flow(i).watch
     pause.io.link := ps.io.psLinkUp(i)
@@ -136,7 +141,7 @@ class Shell(p: ShellParam) extends Component {
     pause.io.skip := io.port(i).sim_skip_mac_tx
     ports(i).tx.io.held := pause.io.held
     if (p.twoQueues) ports(i).tx.io.high := host.io.high(i)
-    val report = new mac.pause.PauseReport(clocks.macRx(i), clocks.macTx(i), clocks.ps)
+    val report = new PauseReport(clocks.macRx(i), clocks.macTx(i), clocks.ps)
     report.io.seen << pause.io.seen
     report.io.paused := pause.io.paused
     report.io.storm := pause.io.storm
@@ -152,14 +157,14 @@ class Shell(p: ShellParam) extends Component {
   io.sim_quiet_cycles := ps.io.quietCycles
 
   val transceivers = for (i <- 0 until (if (p.selfTest) p.ports else 0)) yield {
-    val one = new transceiver.TransceiverCrossing(clocks.ps, clocks.macRx(i), clocks.macTx(i))
+    val one = new TransceiverCrossing(clocks.ps, clocks.macRx(i), clocks.macTx(i))
     one.io.port <> ps.io.transceiver(i)
     one.io.txRestart := ps.io.macTxRestart(i)
     one.io.pins <> io.port(i).gt
     one
   }
 
-  val boxTime = p.boxTime generate new box.BoxTime(p, clocks.ps, clocks.host)
+  val boxTime = p.boxTime generate new BoxTime(p, clocks.ps, clocks.host)
   if (p.boxTime) {
     boxTime.io.psTime := ps.io.time
     boxTime.io.psStepped := ps.io.stepped
@@ -167,7 +172,7 @@ class Shell(p: ShellParam) extends Component {
     host.io.boxTime := boxTime.io.hostTime
   }
   val boxIrqs = for (i <- p.boxPlaces.indices) yield {
-    val events = new counters.EventCounterCC(clocks.host, clocks.ps, width = 5)
+    val events = new EventCounterCC(clocks.host, clocks.ps, width = 5)
     events.io.sourceEvent := host.io.boxIrqRose(i)
     ps.io.boxIrqRose(i) := events.io.destinationEvents.valid
     events

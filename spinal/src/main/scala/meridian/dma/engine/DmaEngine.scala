@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.dma
+package meridian.dma.engine
 
+import meridian.dma.descriptor.ErrorTree
+import meridian.dma.{CommandPort, DmaParam, Doorbell, HostAccess, InterruptRequest}
 import meridian.dma.c2h.C2hEngine
-import meridian.dma.command.{CommandEngine, CommandPort}
+import meridian.dma.command.CommandEngine
 import meridian.dma.context._
 import meridian.dma.h2c.H2cEngine
 import meridian.dma.interrupt.{InterruptEngine, RingInterrupt, UserInterruptPort}

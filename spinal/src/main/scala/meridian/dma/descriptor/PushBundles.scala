@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.dma.push
+package meridian.dma.descriptor
 
 import meridian.dma.DmaParam
-import meridian.dma.descriptor.RingEpoch
 import spinal.core._
 import spinal.lib._
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian
+package meridian.shell
 
 import spinal.core._
 

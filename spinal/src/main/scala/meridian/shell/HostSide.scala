@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian
+package meridian.shell
 
+import meridian.dma.CommandPort
+import meridian.ShellParam
 import meridian.box.{BoxAccess, HostBox, WireBoxes}
-import meridian.dma.command.CommandPort
 import meridian.egress.{EgressClass, HostPool}
 import meridian.egress.pool.{PoolParam, PoolPort}
 import meridian.filter.mactable._

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.dma.context
+package meridian.dma.descriptor
 
-import meridian.dma.descriptor.RingFailure
 import meridian.dma.{HostAccess, InterruptRequest, RegPort}
 import spinal.core._
 import spinal.lib._

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.dma
+package meridian.dma.engine
 
+import meridian.dma.{DmaParam, HostRequest}
 import meridian.dma.pcie._
 import meridian.host.FrameSim._
 import spinal.core._

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.dma.descriptor
+package meridian.dma.context
 
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._

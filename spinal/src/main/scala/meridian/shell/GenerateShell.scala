@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian
+package meridian.shell
 
+import meridian.ShellParam
 import meridian.box.UserBox
 import meridian.box.source.{BoxFolder, BoxModule}
 import meridian.crossing.CrossingWriter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.dma
+package meridian.dma.engine
 
 import meridian.host.FrameSim._
 import org.scalatest.funsuite.AnyFunSuite

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian
+package meridian.shell
 
+import meridian.{RomSim, ShellParam}
 import meridian.host.FrameSim._
 import meridian.host.{Cycles, FrameSource}
 import meridian.regs.RegMaster

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.dma
+package meridian.dma.engine
 
-import meridian.dma.context.{ErrorEvent, ErrorTree, FunctionMap, FunctionMapWrite}
+import meridian.dma.descriptor.{ErrorEvent, ErrorTree}
+import meridian.dma.{BarAccess, DmaParam, Doorbell, RegPort}
+import meridian.dma.context.{FunctionMap, FunctionMapWrite}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian
+package meridian.shell
 
+import meridian.ShellParam
 import meridian.dma.pcie.Pcie4Pins
 import meridian.host.QdmaPins
 import meridian.mac.{MacRxPins, MacTxPins}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.dma.command
+package meridian.dma
 
-import meridian.dma.DmaParam
 import spinal.core._
 import spinal.lib._
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.dma
+package meridian.dma.engine
 
+import meridian.dma.{BridgePort, HostAccess}
 import meridian.regs.HostRegs
 import meridian.regs.bus.RegToAxiLite
 import spinal.core._

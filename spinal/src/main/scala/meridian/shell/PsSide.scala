@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian
+package meridian.shell
 
+import meridian.ShellParam
 import meridian.frame.FrameStream
 import meridian.mac._
 import meridian.psport.{PsAxi, PsPort}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.dma.pcie
+package meridian.dma.engine
 
-import meridian.dma.push.PushChunk
+import meridian.dma.descriptor.PushChunk
+import meridian.dma.pcie.{CompletionHeader, CqBeat, RequestDescriptor, RequestKind}
 import meridian.dma.{DmaParam, HostAccess}
 import spinal.core._
 import spinal.lib._
