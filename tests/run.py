@@ -112,7 +112,7 @@ def suites(long: bool) -> list[Suite]:
             10,
             REPORTS / "vivado",
         ),
-        pytest("whole shell and card", shell, 180 if long else 30, "shell", [*elsewhere, *SIDE_BY_SIDE]),
+        pytest("whole shell and card", shell, 240 if long else 30, "shell", [*elsewhere, *SIDE_BY_SIDE]),
         pytest(
             "twin with the QDMA IP's model",
             "not long",

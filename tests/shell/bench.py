@@ -203,12 +203,20 @@ class Bench:
         self.models[-1].until = FOR_EVER
 
     def set_queues(self, function: int, base: int, count: int) -> None:
-        """The function is switched on before, or off after, its queues are there: lists may name it meanwhile."""
+        """The function is switched on before, or off after, its queues are there: lists may name it meanwhile.
+
+        QueueTable changes the range before it takes away the old queues, which still are the function's meanwhile.
+        """
 
         def switch(golden: GoldenShell) -> None:
             golden.functions[function].enable = count > 0
 
-        with self.changing(switch, lambda golden: golden.set_queues(function, base, count)):
+        def with_old_queues(golden: GoldenShell) -> None:
+            old = {queue: owner for queue, owner in golden.owner.items() if owner == function}
+            golden.set_queues(function, base, count)
+            golden.owner = old | golden.owner
+
+        with self.changing(switch, with_old_queues, lambda golden: golden.set_queues(function, base, count)):
             self.shell.set_queues(function, base, count)
 
     def function_reset(self, function: int) -> None:

@@ -110,7 +110,7 @@ TEST(Errors, EachLeafIsReadToItsOwnPlaceAndCleared) {
   struct {
     unsigned status;
     std::uint32_t mask, summary;
-    u32 qdma_errors::*place;
+    u32 qdma_errors::* place;
   } const leaves[] = {
       {QDMA_DESCRIPTOR_ERROR, 0x01f9037e, 1U << 2, &qdma_errors::descriptor},
       {QDMA_DOORBELL_ERROR, 0x000000b3, 1U << 3, &qdma_errors::doorbell},
@@ -131,7 +131,8 @@ TEST(Errors, EachLeafIsReadToItsOwnPlaceAndCleared) {
     qdma_errors errors{};
     qdma_take_errors(&qdma, &errors);
     for (const auto& other : leaves)
-      EXPECT_EQ(errors.*other.place, other.status == leaf.status ? leaf.mask : 0U) << leaf.status << " " << other.status;
+      EXPECT_EQ(errors.*other.place, other.status == leaf.status ? leaf.mask : 0U)
+          << leaf.status << " " << other.status;
     EXPECT_EQ(card.registers[leaf.status], 0U) << leaf.status;
     EXPECT_EQ(card.registers[QDMA_ERROR_STATUS], 0U) << leaf.status;
   }
