@@ -40,7 +40,7 @@ def of_shell(ports: int, width: int, functions: int, option: str = "") -> Netlis
     if option:
         options += f" --{option} true"
     subprocess.run(
-        [ROOT / "scripts" / "sbt", f"runMain meridian.GenerateShell --output {out} {options}"],
+        [ROOT / "scripts" / "sbt", f"runMain meridian.shell.GenerateShell --output {out} {options}"],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     return shell_netlist(out / "Shell.v", name)

@@ -137,7 +137,7 @@ def test_a_system_without_a_mirror_is_an_error(tree: Tree, command: tuple[str, .
 def check_driver(tree: Tree, headers: str) -> subprocess.CompletedProcess[str]:
     """The check of two suites' kernels, of a driver without files, where build-headers does as it is said here."""
     tree.script("lib/checkpatch.sh", "linux_scripts() { pwd; }")
-    tree.script("build-headers", headers)
+    tree.script("build/build-headers", headers)
     (tree.root / "host-driver/linux").mkdir()
     (tree.root / "host-driver/check.mk").touch()
     (tree.root / "host-driver/linux/Makefile").write_text("check-style:\n")
