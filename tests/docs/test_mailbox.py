@@ -13,10 +13,10 @@ from meridian_twin.mailbox import Op
 
 PAGE = ROOT / "docs" / "mailbox.md"
 QDMA = ROOT / "host-driver" / "qdma"
-MAILBOX = (QDMA / "qdma_mailbox.h").read_text()
-OURS = (QDMA / "meridian_mailbox.h").read_text()
-LAYOUT = (QDMA / "qdma_message.c").read_text()
-REQUESTS = (QDMA / "qdma_requests.c").read_text()
+MAILBOX = (QDMA / "mailbox/qdma_mailbox.h").read_text()
+OURS = (QDMA / "mailbox/meridian_mailbox.h").read_text()
+LAYOUT = (QDMA / "mailbox/qdma_message.c").read_text()
+REQUESTS = (QDMA / "service/qdma_requests.c").read_text()
 BYTES = 128
 
 
@@ -124,7 +124,7 @@ def test_fields_of_the_public_messages() -> None:
 def test_refusals() -> None:
     table = {name(row[1]): number(row[0]) for row in rows("status", "name in `qdma_mailbox.h`")}
     assert table == enumerated("QDMA_REFUSE_")
-    sent = {f"QDMA_{word}" for path in QDMA.glob("*.c") for word in re.findall(r"-QDMA_(REFUSE_\w+)", path.read_text())}
+    sent = {f"QDMA_{word}" for path in QDMA.rglob("*.c") for word in re.findall(r"-QDMA_(REFUSE_\w+)", path.read_text())}
     unsent = {name(row[1]) for row in rows("status", "name in `qdma_mailbox.h`") if row[2] == "not sent by our PF"}
     assert unsent == set(table) - sent
 

@@ -18,7 +18,7 @@ from meridian_twin.process import CardError
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "build" / "dts.json"
-PAGE = ROOT / "docs" / "dts.md"
+PAGE = ROOT / "docs" / "conformance" / "dts.md"
 SUITES = (
     "hello_world",
     "buffer_scatter",

@@ -18,7 +18,7 @@ from meridian_twin.patience import stretched
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What the scripts read on their way to the mirror.
-PARTS = ("lib/env.sh", "lib/apt.sh", "requirements/tests.txt", "build-headers", "build-dpdk", "check-driver")
+PARTS = ("lib/env.sh", "lib/apt.sh", "requirements/tests.txt", "build/build-headers", "build-dpdk", "check-driver")
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def tree(tmp_path: Path) -> Tree:
 
 
 #: Scripts that need a suite of the mirror.
-ASKING = {"headers": ("build-headers", "trixie"), "dpdk": ("build-dpdk", "--suite", "trixie")}
+ASKING = {"headers": ("build/build-headers", "trixie"), "dpdk": ("build-dpdk", "--suite", "trixie")}
 
 
 @pytest.mark.parametrize("command", ASKING.values(), ids=ASKING)

@@ -15,7 +15,7 @@ from meridian_machine.guest import PF_DEVICE, Guest
 FOLDER = "/root/tests"  # of the kernel's tests in the machine
 FAR = "far"  # network namespace of the second port
 FAR_DEVICE = "far0"  # no name that the kernel would give the function under test
-#: Limits that the slow twin does not keep: file, what it has, what it gets. docs/kernel-selftests.md says what they mean.
+#: Limits that the slow twin does not keep: file, what it has, what it gets. docs/conformance/kernel-selftests.md says what they mean.
 LIMITS = (
     ("net/lib/py/utils.py", "timeout=[0-9][0-9]*", "timeout=200"),
     ("net/lib/py/utils.py", "timeout += 20$", "timeout += 200"),

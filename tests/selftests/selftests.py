@@ -3,7 +3,7 @@
 
 The tests are those of Debian's source of the kernel that the machine boots. Results go to build/kernel-selftests.json
 and, as a page, to build/kernel-selftests.md. Each case that is skipped, and each test that is not run, needs a reason in
-docs/kernel-selftests.md. The command ends with status 1 if a case failed.
+docs/conformance/kernel-selftests.md. The command ends with status 1 if a case failed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from selftest_machine import FOLDER, Bench, bench
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULT = ROOT / "build" / "kernel-selftests.json"
-REASONS = ROOT / "docs" / "kernel-selftests.md"
+REASONS = ROOT / "docs" / "conformance" / "kernel-selftests.md"
 FOLDERS = ("drivers/net", "drivers/net/hw", "net/forwarding")
 #: Those that have not failed on a busy computer either, for the time that they take.
 QUICK = (
