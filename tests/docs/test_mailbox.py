@@ -124,7 +124,9 @@ def test_fields_of_the_public_messages() -> None:
 def test_refusals() -> None:
     table = {name(row[1]): number(row[0]) for row in rows("status", "name in `qdma_mailbox.h`")}
     assert table == enumerated("QDMA_REFUSE_")
-    sent = {f"QDMA_{word}" for path in QDMA.rglob("*.c") for word in re.findall(r"-QDMA_(REFUSE_\w+)", path.read_text())}
+    sent = {
+        f"QDMA_{word}" for path in QDMA.rglob("*.c") for word in re.findall(r"-QDMA_(REFUSE_\w+)", path.read_text())
+    }
     unsent = {name(row[1]) for row in rows("status", "name in `qdma_mailbox.h`") if row[2] == "not sent by our PF"}
     assert unsent == set(table) - sent
 
