@@ -249,8 +249,8 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
         take()
       }
     }
-    // The ring is looked at in one place, as its size is looked up behind it.
-    val isNext = RegInit(False)
+    // One multiplexer chooses the ring, because its size is looked up behind it in the same cycle.
+    val isNext = RegInit(False) // an event may be read that was chosen while the one before was decided
     isNext := False
     val found = CombInit(rings.io.old)
     when(isNext && isSame)(found := next)

@@ -209,8 +209,8 @@ class CompletionEngine(p: DmaParam) extends Component {
         take()
       }
     }
-    // The ring is looked at in one place, as its size is looked up behind it.
-    val isNext = RegInit(False)
+    // One multiplexer chooses the ring, because its size is looked up behind it in the same cycle.
+    val isNext = RegInit(False) // an event may be read that was chosen while the one before was decided
     isNext := False
     val found = CombInit(old)
     when(isNext && isSame)(found := ring)

@@ -35,7 +35,7 @@ class RoomUse(tags: Int) extends Component {
   begins.write(io.tag, begin, io.request.valid)
   ends.write(io.tag, end.resize(CompletionRoom.bits), io.request.valid)
   private val tag = io.progress.tag
-  // What has come is known a cycle later.
+  // `hasCome` is a cycle behind, so the tag that moved in the cycle before is compared, too.
   val moved = RegInit(False)
   val movedTag = RegNext(tag)
   val left = (hasCome(tag) || (moved && movedTag === tag)) ? lefts.readAsync(tag) | begins.readAsync(tag)

@@ -149,7 +149,7 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
   val oldest = RegNext(io.release ? slots.readAsync(at(left + 1)) | slots.readAsync(at(left)))
   io.slot := oldest.slot
   io.slotVoid := oldest.isVoid
-  // Whether there are slots between the two. The release comes late in a cycle.
+  // Whether there are slots between the two. The release comes late in a cycle, so it only chooses between two comparisons.
   private def isLeft(next: UInt): Bool = next =/= looked
   val remains = (isLeft(left + 1) && io.release) || (isLeft(left) && !io.release)
   io.slotReady := RegNext(passes || remains) init False
