@@ -259,7 +259,7 @@ def test_page_and_figures(bench: Path) -> None:
     assert "Simulated Verilog behind a model of the integrated block for PCIe" in told
 
 
-def test_rows_that_wait_for_what_the_builds_leave_out() -> None:
+def test_rows_wait_for_what_the_builds_leave_out() -> None:
     """Once a build has bypass or memory-mapped queues, the model has to have them, and the rows go."""
     settings = (ROOT / "vivado/tcl/qdma.tcl").read_text()
     built = {"bypass": "dsc_byp_mode None", "a load of memory-mapped queues": "en_axi_mm_qdma false"}

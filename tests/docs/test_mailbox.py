@@ -64,25 +64,25 @@ def sizes_in_header(op: str) -> list[int]:
     return [int(count or 1) * int(size) for count, size in re.findall(r"(?:(\d+) words of )?(\d+) bytes?", comment[1])]
 
 
-def test_codes_of_the_public_messages() -> None:
+def test_the_page_has_the_codes_of_the_public_messages() -> None:
     table = {name(row[1]): number(row[0]) for row in rows("code", "name in `qdma_mailbox.h`")}
     assert table == enumerated("QDMA_OP_")
     assert set(table.values()) == set(Op), "the twin's client has other codes"
 
 
-def test_which_messages_the_pf_answers() -> None:
+def test_the_page_says_which_messages_the_pf_answers() -> None:
     answered = set(re.findall(r"\{ (QDMA_OP_\w+), \w+ \}", REQUESTS))
     assert len(answered) > 5
     assert {name(row[1]) for row in rows("code", "name in `qdma_mailbox.h`") if row[2] != "refused"} == answered
 
 
-def test_codes_of_our_messages() -> None:
+def test_the_page_has_the_codes_of_our_messages() -> None:
     table = {name(row[1]): number(row[0]) for row in rows("code", "name in `meridian_mailbox.h`")}
     assert table == defined(OURS, r"MERIDIAN_OP_\w+")
     assert set(re.findall(r"\{ (MERIDIAN_OP_\w+), \w+ \}", REQUESTS)) == set(table)
 
 
-def test_versions_of_our_messages() -> None:
+def test_the_page_has_the_versions_of_our_messages() -> None:
     version = defined(OURS, "MERIDIAN_MAILBOX_VERSION")["MERIDIAN_MAILBOX_VERSION"]
     assert f"the current version is **{version}**" in PAGE.read_text()
     for row in rows("code", "name in `meridian_mailbox.h`"):
@@ -98,7 +98,7 @@ def test_versions_of_our_messages() -> None:
 
 
 @pytest.mark.parametrize("op", ["CONFIG", "ADDRESS", "FLAGS", "STRIP", "RSS", "TX_OFFLOAD"])
-def test_fields_of_our_messages(op: str) -> None:
+def test_the_page_has_the_fields_of_our_messages(op: str) -> None:
     table = [
         place for place in places(rows("message", "bytes", "name in `meridian_mailbox.h`")) if f"_{op}_" in place[0]
     ]
@@ -110,7 +110,7 @@ def test_fields_of_our_messages(op: str) -> None:
     assert table[-1][2] < BYTES
 
 
-def test_fields_of_the_public_messages() -> None:
+def test_the_page_has_the_fields_of_the_public_messages() -> None:
     table = places(rows("message", "bytes", "name in `qdma_message.c`"))
     table += places(rows("bytes", "name in `qdma_message.c`"))
     assert {word: first for word, first, _ in table} == defined(LAYOUT, r"AT_\w+")
@@ -121,7 +121,7 @@ def test_fields_of_the_public_messages() -> None:
         assert last - first + 1 == int(sizes[word]), word
 
 
-def test_refusals() -> None:
+def test_the_page_has_each_refusal() -> None:
     table = {name(row[1]): number(row[0]) for row in rows("status", "name in `qdma_mailbox.h`")}
     assert table == enumerated("QDMA_REFUSE_")
     sent = {
@@ -131,7 +131,7 @@ def test_refusals() -> None:
     assert unsent == set(table) - sent
 
 
-def test_registers_of_the_mailbox() -> None:
+def test_the_page_has_the_registers_of_the_mailbox() -> None:
     header = (QDMA / "qdma_regs.h").read_text()
     for row in rows("offset", "register of `qdma_regs.h`"):
         value = re.search(rf"^#define {name(row[1])}(?:\(i\)\s+\()?\s*(0x[0-9a-f]+)", header, re.MULTILINE)

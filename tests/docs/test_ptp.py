@@ -17,7 +17,7 @@ def rows(head: str) -> list[list[str]]:
     return found
 
 
-def test_profiles() -> None:
+def test_the_page_has_each_profile() -> None:
     profiles = {path.stem: path.read_text() for path in FILES.glob("*.conf") if "[global]" in path.read_text()}
     assert len(profiles) > 2
     table = {row[0].strip("`"): row[2:] for row in rows("`PTP_PROFILE`")}
@@ -31,12 +31,12 @@ def test_profiles() -> None:
         assert float(settings["step_threshold"]) == 0.001, name
 
 
-def test_variables() -> None:
+def test_the_page_has_each_variable() -> None:
     text = (FILES / "ptp.conf").read_text()
     variables = re.findall(r"^(\w+)=", text, re.MULTILINE)
     assert [row[0].strip("`") for row in rows("variable")] == variables
 
 
-def test_units() -> None:
+def test_the_page_has_each_unit() -> None:
     units = {path.name.split("@")[0] for path in FILES.glob("*@.service")}
     assert {row[0].strip("`").removesuffix("@port0") for row in rows("unit on the card")} == units

@@ -175,7 +175,9 @@ def test_changes_under_traffic(start: Start, seed: int, configuration: tuple[str
     "configuration", [DEFAULT, pytest.param(WIDE, marks=pytest.mark.long)], ids=["default", "wide"]
 )
 @pytest.mark.parametrize("seed", [205, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(206, 209))])
-def test_changes_at_line_rate_with_losses(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
+def test_changes_at_line_rate_lose_only_what_is_counted(
+    start: Start, seed: int, configuration: tuple[str, ...]
+) -> None:
     """Hosts and PS are slow: what is lost is counted, all else is right."""
     run(start, seed, configuration, changes=12, share=1.0, lossless=False)
 
@@ -184,6 +186,8 @@ def test_changes_at_line_rate_with_losses(start: Start, seed: int, configuration
 @pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
 @pytest.mark.parametrize("seed", range(209, 213))
 @pytest.mark.parametrize("lossless", [True, False], ids=["low load", "line rate"])
-def test_changes_with_switching_inside(start: Start, seed: int, lossless: bool, configuration: tuple[str, ...]) -> None:
+def test_changes_hold_while_functions_switch(
+    start: Start, seed: int, lossless: bool, configuration: tuple[str, ...]
+) -> None:
     """Edge virtual bridging is on at most ports, and goes off and on."""
     run(start, seed, configuration, 25 if lossless else 12, 0.15 if lossless else 1.0, lossless, VEB)

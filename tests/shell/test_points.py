@@ -67,7 +67,7 @@ def test_more_seeds(start: Start, seed: int, configuration: tuple[str, ...]) -> 
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", range(covering.POINTS))
-def test_points_that_meet_each_pair_of_values(start: Start, number: int) -> None:
+def test_the_shell_is_right_at_each_point(start: Start, number: int) -> None:
     point = covering.points(SPACE)[number]
     configuration = options(point, number)
     setting = Setting(**{name: point[name] for name in RUNNING})

@@ -48,7 +48,7 @@ def test_a_class_names_what_it_raises() -> None:
     assert not [f"{file.name}: {fault}" for file in files for fault in unnamed(file.read_text())]
 
 
-def test_a_class_that_does_not_is_named() -> None:
+def test_a_class_that_names_no_error_is_found() -> None:
     silent = 'class A:\n    """Does something."""\n    def f(self):\n        raise AError("no")\n'
     assert unnamed(silent) == ["A: AError"]
     assert unnamed(silent.replace("something.", "something. Raises AError if it cannot.")) == []

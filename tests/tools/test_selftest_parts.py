@@ -43,7 +43,7 @@ def test_interrupts_of_an_interface() -> None:
     assert interrupts_of("eth2", INTERRUPTS) == {}
 
 
-def test_interrupts_of_a_function_beside_its_queues(fake: FakeSystem) -> None:
+def test_interrupts_of_a_function_are_told_from_those_of_its_queues(fake: FakeSystem) -> None:
     """Each PF has one, and the driver calls all of them the same."""
     other = "30: 8 8 PCI-MSIX-0000:01:00.1 0-edge meridian\n"
     (fake.root / "proc/interrupts").write_text(INTERRUPTS + other)

@@ -75,7 +75,7 @@ def test_a_link_with_fewer_lanes_than_the_board(fake: FakeSystem) -> None:
 @pytest.mark.parametrize(
     ("board", "width", "speed"), [("zcu106", "4", "8.0"), ("zcu106", "16", "16.0"), ("t1-rfsoc", "8", "8.0")]
 )
-def test_a_link_as_the_board_has_it(fake: FakeSystem, board: str, width: str, speed: str) -> None:
+def test_a_link_that_fits_the_board_passes(fake: FakeSystem, board: str, width: str, speed: str) -> None:
     place = fake.card()
     for which in ("current", "max"):
         (place / f"{which}_link_width").write_text(f"{width}\n")
@@ -91,7 +91,7 @@ def test_a_link_as_the_board_has_it(fake: FakeSystem, board: str, width: str, sp
         ("8", "5.0", "the link has x8 at 5 GT/s, the board t1-rfsoc can 8 GT/s. Take a slot of generation 3"),
     ],
 )
-def test_a_slot_that_can_less_than_the_board(fake: FakeSystem, width: str, speed: str, said: str) -> None:
+def test_a_slot_that_can_do_less_than_the_board_fails(fake: FakeSystem, width: str, speed: str, said: str) -> None:
     place = fake.card()
     for file, value in (("width", width), ("speed", f"{speed} GT/s PCIe")):
         (fake.port / f"max_link_{file}").write_text(f"{value}\n")
@@ -102,7 +102,7 @@ def test_a_slot_that_can_less_than_the_board(fake: FakeSystem, width: str, speed
 
 
 @pytest.mark.parametrize(("file", "value", "said"), [("width", "4", "x4 at 8"), ("speed", "5.0 GT/s PCIe", "x8 at 5")])
-def test_a_card_that_can_less_than_the_board(fake: FakeSystem, file: str, value: str, said: str) -> None:
+def test_a_card_that_can_do_less_than_the_board_fails(fake: FakeSystem, file: str, value: str, said: str) -> None:
     place = fake.card()
     for which in ("current", "max"):
         (place / f"{which}_link_{file}").write_text(f"{value}\n")

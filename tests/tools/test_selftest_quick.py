@@ -139,7 +139,9 @@ def host(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, waits: Clock, ports:
 
 
 @pytest.mark.parametrize(("ports", "gigabits"), [(4, 25), (2, 10)], ids=["four ports", "two ports"])
-def test_on_a_host(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, waits: Clock, ports: int, gigabits: int) -> None:
+def test_quick_takes_less_than_ten_seconds_on_a_host(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, waits: Clock, ports: int, gigabits: int
+) -> None:
     """However long the pattern takes; if that is more than 0.3 s, the last interfaces are left out, and the lines say so."""
     host(fake, monkeypatch, waits, ports)
     most = constant("linux/selftest/meridian_pattern.c", "PATTERN_MSECS") / 1000
@@ -171,7 +173,9 @@ def test_frames_go_round_each_port_for_ten_seconds() -> None:
     assert block.ROUNDS * 2 * constant("include/meridian_port_run.h", "MERIDIAN_PORT_RUN_MSECS") == 10_000
 
 
-def test_on_the_arm_side(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, waits: Clock) -> None:
+def test_quick_takes_less_than_ten_seconds_on_the_arm_side(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, waits: Clock
+) -> None:
     """Whose clock has its pulse off."""
     names = [f"port{number}" for number in range(4)]
     interfaces(fake, names, len(names))

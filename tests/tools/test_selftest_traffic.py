@@ -179,7 +179,9 @@ def test_messages_of_a_vf_interrupt(
     ("files", "said"),
     [(False, "vectors not tested: no processor that this program may use"), (True, "vectors that fired: eth0 1 of 2")],
 )
-def test_vectors_of_a_vf(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, files: bool, said: str) -> None:
+def test_each_vector_of_a_vf_is_tried(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, files: bool, said: str
+) -> None:
     two_pfs(fake, monkeypatch)
     (fake.root / "proc/interrupts").write_text(INTERRUPTS)
     if files:

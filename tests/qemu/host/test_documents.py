@@ -78,7 +78,7 @@ def test_the_clock_follows() -> None:
     assert abs(int(re.findall(r"master offset +(-?\d+)", done.stdout)[-1])) < 1000, done.stdout
 
 
-def test_a_card_with_the_self_test_block() -> None:
+def test_a_card_with_the_self_test_block_passes_its_tests() -> None:
     """The command without the block is that of test_selftest.py."""
     _, command = documents.block(SELFTEST, "make twin-run").commands()
     done = at_home(command)

@@ -176,7 +176,7 @@ def test_an_interrupt_that_does_not_come(well: Bench) -> None:
         well.fails_in("interrupts", r"no interrupt comes for queue\(s\) 0, 1 of eth0", "--quick --only interrupts")
 
 
-def test_a_message_whose_interrupt_does_not_come(well: Bench) -> None:
+def test_a_vf_fails_if_its_messages_do_not_interrupt(well: Bench) -> None:
     """By itself, as the interrupts of queues do not come either."""
     with stand_in(well.guest, "/proc/interrupts"):
         well.fails_in("vf", r"no interrupt comes for messages of VF 0 to eth0", "--quick --only vf")
