@@ -180,6 +180,40 @@ def test_linux_reads_the_sysmon(tmp_path: Path) -> None:
         assert subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout == "okay\n", node
 
 
+# The ZCU106's second controller as the kernel has it; a tree of a hand-off has no multiplexer behind it.
+CAGES = """/dts-v1/;
+/ {
+	#address-cells = <2>;
+	#size-cells = <2>;
+	gic: interrupt-controller { interrupt-controller; #interrupt-cells = <3>; };
+	i2c1: i2c@ff030000 { reg = <0 0xff030000 0 0x1000>; #address-cells = <1>; #size-cells = <0>; };
+};
+/include/ "meridian.dtsi"
+/include/ "meridian-zcu106-latency.dtsi"
+/include/ "meridian-zcu106-modules.dtsi"
+"""
+
+
+def test_each_port_of_the_zcu106_names_the_bus_of_its_cage(tmp_path: Path) -> None:
+    tree = tmp_path / "board.dts"
+    tree.write_text(CAGES)
+    folder = LAYERS / "meta-meridian-bsp/recipes-bsp/device-tree/files"
+    command = ["dtc", "-q", "-i", folder, "-O", "dtb", "-o", tmp_path / "board.dtb", tree]
+    subprocess.run(command, check=True, timeout=60)
+
+    def cell(node: str, name: str) -> str:
+        command = ["fdtget", tmp_path / "board.dtb", node, name]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    mux = "/i2c@ff030000/i2c-mux@75"
+    assert cell(mux, "compatible") == "nxp,pca9548\n"
+    for port, channel in ((0, 7), (1, 6)):
+        bus = cell(f"/ethernet@a0000000/ethernet-ports/ethernet-port@{port}", "meridian,module-bus")
+        assert bus == cell(f"{mux}/i2c@{channel}", "phandle"), port
+    options = (LAYERS / "meta-meridian-bsp/recipes-kernel/linux/files/meridian.cfg").read_text().splitlines()
+    assert {"CONFIG_I2C_CHARDEV=y", "CONFIG_I2C_MUX_PCA954x=y"} <= set(options)
+
+
 def test_each_tree_that_a_machine_names_is_there() -> None:
     """And each that is there is named."""
     folder, names = LAYERS / "meta-meridian-bsp/recipes-bsp/device-tree/files", set()

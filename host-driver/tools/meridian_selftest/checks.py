@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from . import arm, block, clock, counters, ethtool, identity, pcie, ports, sensors, traffic, vf
 from .card import ArmCard, HostCard
 from .context import Context
+from .modules.check import modules
 from .result import FAIL, PASS, SKIP, Fail, Line, Skip
 
 OF_HOST = "this is the host's: run meridian-selftest there"
@@ -62,7 +63,8 @@ CHECKS = (
     Check("pcie", "speed and width of the PCIe link", pcie.link, OF_HOST),
     Check("payload", "MPS and MRRS of PCIe", pcie.payload, OF_HOST),
     Check("registers", "the driver's tests of registers and tables", identity.registers, OF_HOST),
-    Check("link", "link, module and light, a line for each port", ports.host_links, ports.arm_links),
+    Check("module", "module and its light, a line for each port", OF_ARM, modules),
+    Check("link", "link, a line for each port", ports.host_links, ports.arm_links),
     Check("interrupts", "every vector of the queue pairs fires", traffic.interrupts, OF_HOST),
     Check("latency", "time from a doorbell to its completion", traffic.latency, OF_HOST),
     Check("ps", "rings of the card's ARM side", arm.host_rings, arm.arm_rings),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-"""Check of each port: link, module and light."""
+"""Check of each port: its link."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .result import FAIL, PASS, SKIP, Fail, Line, Skip
 #: In which a receiver without a signal is reset at least once (register receiver: every 800 ms in the end).
 WATCH_SECONDS = 1.0
 LINK_SECONDS = 3
-MODULE = "module and light are not readable: the shell has no pins to them"
 NO_LIGHT = "Look whether the partner's laser is on and its rate is the bitstream's ('ethtool -m' there), and at cable and module"
 NO_LINK = "Plug in a cable; switch FEC and autonegotiation off at the partner ('ethtool --set-fec ... encoding off')"
 
 
-def _line(context: Context, port: int, check: Callable[[], str]) -> Line:
-    name = f"link.{port}"
+def line_of(context: Context, check_name: str, port: int, check: Callable[[], str]) -> Line:
+    """The line of a check that each port has."""
+    name = f"{check_name}.{port}"
     wanted = context.options.ports
     if wanted is not None and port not in wanted:
         return Line(name, SKIP, "--ports leaves it out")
@@ -38,7 +38,7 @@ def _host_port(context: Context, port: int) -> str:
     interface = next((name for name in context.host.interfaces if port_of(name) == port), "")
     if context.dump().link_up(port):
         rate = f"{context.dump(interface).gigabits} Gb/s" if interface else "no PF is bound to it"
-        return f"port {port} has a link, {rate} ({interface or 'no interface'}); {MODULE}"
+        return f"port {port} has a link, {rate} ({interface or 'no interface'})"
     if not interface:
         raise Fail(f"port {port} has no link", f"{NO_LINK}; or name the ports that have a cable with --ports")
     before = context.dump(interface).receiver_resets
@@ -58,7 +58,7 @@ def _host_port(context: Context, port: int) -> str:
 def host_links(context: Context) -> list[Line]:
     """A line for each port of the card."""
     count = context.dump().ports
-    return [_line(context, port, lambda port=port: _host_port(context, port)) for port in range(count)]
+    return [line_of(context, "link", port, lambda port=port: _host_port(context, port)) for port in range(count)]
 
 
 def _arm_port(context: Context, interface: str) -> str:
@@ -68,7 +68,7 @@ def _arm_port(context: Context, interface: str) -> str:
     carrier = system.NET / interface / "carrier"
     if not system.until(lambda: system.read(carrier) == "1", context.patience(LINK_SECONDS)):
         raise Fail(f"{interface} has no link", NO_LINK)
-    return f"{interface} has a link, {system.number(system.NET / interface / 'speed')} Mb/s; {MODULE}"
+    return f"{interface} has a link, {system.number(system.NET / interface / 'speed')} Mb/s"
 
 
 def arm_links(context: Context) -> list[Line]:
@@ -76,6 +76,6 @@ def arm_links(context: Context) -> list[Line]:
     if not context.arm.interfaces:
         raise Skip("no driver has made an interface of the card: 'modprobe meridian_ps', and look at 'dmesg'")
     return [
-        _line(context, port_of(name), lambda name=name: _arm_port(context, name))
+        line_of(context, "link", port_of(name), lambda name=name: _arm_port(context, name))
         for name in sorted(context.arm.interfaces, key=port_of)
     ]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """meridian-selftest on the card's ARM side: it passes on a card that is well, and each planted fault makes exactly its
-own line fail. QEMU's machine has no SYSMON: files stand for it.
+own line fail. QEMU's machine has no SYSMON: files stand for it. Modules are EEPROMs of QEMU's, which a guest may write.
 
 The image of a PS has no Python, as the layer's has none. It is unpacked into the machine, because its packages' scripts
 compile all of it when they are installed, which takes minutes with an emulated processor.
@@ -16,11 +16,12 @@ from pathlib import Path
 import pytest
 from meridian_machine import PsHardware, Setting, Twin, tools
 from meridian_machine.guest import Guest
+from meridian_machine.modules import DIAGNOSIS, IDENTITY, diagnosis, identity
 from meridian_twin.control import Control
-from selftest_bench import Bench, newer_map, stand_in
+from selftest_bench import STAND_IN, Bench, newer_map, stand_in
 
 pytestmark = pytest.mark.qemu
-PASSES = {"map", "bitstream", "link.0", "ps", "phc", "pps"}
+PASSES = {"map", "bitstream", "module.0", "link.0", "ps", "phc", "pps"}
 PULSE = "/sys/class/pps/pps0/assert"
 #: Sets the clock's frequency off by so many ppm, as ptp4l does: clock_adjtime() with ADJ_FREQUENCY.
 ADJUST = """python3 - <<'END'
@@ -28,6 +29,19 @@ import ctypes, os, struct
 handle = os.open("/dev/ptp0", os.O_RDWR)
 timex = ctypes.create_string_buffer(struct.pack("I4xqq", 2, 0, {ppm} << 16), 208)
 assert ctypes.CDLL(None).clock_adjtime((~handle << 3) | 3, timex) >= 0
+END"""
+
+#: Where the device tree says which bus a port's cage is on.
+CAGE = "/sys/bus/platform/devices/a0000000.ethernet/of_node/ethernet-ports/ethernet-port@{}/meridian,module-bus"
+#: Writes two bytes into the memory at an address of the module in the first cage: I2C_SLAVE, then the offset and they, in
+#: both halves of QEMU's memory (modules.SECTOR).
+TELL = """python3 - <<'END'
+import fcntl, os
+handle = os.open("/dev/i2c-0", os.O_RDWR)
+fcntl.ioctl(handle, 0x703, {address})
+for before in range(2):
+    os.write(handle, bytes([before]))
+    os.write(handle, bytes([{offset}]) + ({value}).to_bytes(2, "big"))
 END"""
 
 #: What Linux's driver shows of a SYSMON that is well, at 39 degrees.
@@ -57,13 +71,14 @@ def python(folder: Path) -> Path:
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     folder = tmp_path_factory.mktemp("selftest")
     path = folder / "control"
-    setting = Setting(hardware=None, ps=PsHardware(), card_options=("--control", str(path)))
+    setting = Setting(hardware=None, ps=PsHardware(modules=1), card_options=("--control", str(path)))
     with Twin(setting, folder) as twin:
         twin.ps.files["python.tar"] = python(folder)
         with Control(path) as control, twin.ps_machine() as machine:
             bench = Bench(twin, Guest(machine), control)
             bench.guest.run("tar -C / --keep-directory-symlink -xf /run/twin/python.tar")
             bench.guest.run("ln -s python3.13 /usr/bin/python3")
+            bench.guest.run("modprobe -a i2c-gpio i2c-dev")
             bench.guest.wait_link()
             yield bench
             bench.guest.check()
@@ -91,6 +106,29 @@ def test_a_port_without_a_link(bench: Bench) -> None:
     bench.fails_in("link.0", "eth0 has no link")
     bench.control.ask("link", up=True)
     bench.guest.wait_link()
+
+
+@pytest.mark.parametrize(
+    ("address", "offset", "value", "said"),
+    [
+        (DIAGNOSIS, 104, 50, r"receives -23\.0 dBm, its own limit is -15\.2 dBm"),
+        (DIAGNOSIS, 110, 0x0200, r"says: it receives no signal \(-3\.0 dBm\)"),
+        (DIAGNOSIS, 96, 80 << 8, "is at 80 C, its own limit is 75 C"),
+        (IDENTITY, 20, 0x2121, "port 0's module tells nonsense: the sum over bytes 0 to 62"),
+    ],
+    ids=["dark", "no signal", "hot", "nonsense"],
+)
+def test_a_module_that_is_not_well(bench: Bench, address: int, offset: int, value: int, said: str) -> None:
+    was = int.from_bytes({IDENTITY: identity(), DIAGNOSIS: diagnosis()}[address][offset : offset + 2], "big")
+    bench.guest.run(TELL.format(address=address, offset=offset, value=value))
+    bench.fails_in("module.0", said)
+    bench.guest.run(TELL.format(address=address, offset=offset, value=was))
+
+
+def test_a_cage_without_a_module(bench: Bench) -> None:
+    """The port's is said to be on the bus of the second cage."""
+    with stand_in(bench.guest, CAGE.format(0), f"cat {CAGE.format(1)} >{STAND_IN}"):
+        bench.fails_in("module.0", "port 0 has no module: nothing answers on i2c-1")
 
 
 def test_a_clock_that_is_too_fast(bench: Bench) -> None:

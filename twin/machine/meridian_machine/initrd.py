@@ -33,7 +33,7 @@ def cpio(files: Mapping[str, Content]) -> bytes:
 def card_tools() -> dict[str, Content]:
     """meridian-selftest, meridian-eye and what they read, as the package meridian-tools has them."""
     folder = ROOT / "host-driver" / "tools"
-    names = [path for name in ("selftest", "eye") for path in (f"meridian-{name}", f"meridian_{name}/*.py")]
+    names = [path for name in ("selftest", "eye") for path in (f"meridian-{name}", f"meridian_{name}/**/*.py")]
     files: dict[str, Content] = {}
     for path in sorted(path for name in names for path in folder.glob(name)):
         files[f"tools/{path.relative_to(folder)}"] = path

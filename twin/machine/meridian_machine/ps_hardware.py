@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from meridian_twin.patience import stretched
 
+from . import modules
 from .sd_card import Start
 from .tools import ROOT, BuildError, Image
 
@@ -60,7 +61,7 @@ class PsHardware:
     """What a user may choose of it.
 
     memory: MiB, 2048 at most; cpus: 4 at most; kernel: more of its command line; extra: QEMU's options; tree: source of
-    the device tree, which may include ps.dts.
+    the device tree, which may include ps.dts; modules: how many cages have one, from the first on.
     """
 
     serial: ClassVar[str] = "virtio-serial-device"
@@ -70,9 +71,11 @@ class PsHardware:
     kernel: str = ""
     extra: Sequence[str] = ()
     tree: Path = TREE
+    modules: int = modules.CAGES
 
     def options(self, image: Image, initrd: Path, socket: Path | None, kernel_line: str = "") -> list[str]:
-        """Of the whole machine but its console and its serial ports. The device tree is put beside the RAM disk."""
+        """Of the whole machine but its console and its serial ports. Device tree and modules' memories are put beside the
+        RAM disk."""
         return [
             *self._processors(socket),
             *("-kernel", str(image.kernel), "-initrd", str(initrd)),
@@ -81,6 +84,7 @@ class PsHardware:
             *("-drive", f"if=none,id=disk,file={image.root},format=raw,readonly=on"),
             *("-device", "virtio-blk-device,drive=disk"),
             *("-object", "rng-random,id=entropy,filename=/dev/urandom", "-device", "virtio-rng-device,rng=entropy"),
+            *modules.options(initrd.parent, self.modules),
             *self.extra,
         ]
 

@@ -2,7 +2,8 @@
 /*
  * The machine that a card's PS is: a ZynqMP as xlnx-zcu102 has it, with the shell
  * in its PL, and slots for virtio devices, which no card has: by them a test
- * gives the machine a disk and takes its output. With secure=on it starts with
+ * gives the machine a disk and takes its output. I2C buses for the ports' modules
+ * hang on pins of a controller that QEMU has. With secure=on it starts with
  * firmware, for which a management unit is there.
  */
 #include "qemu/osdep.h"
@@ -10,6 +11,7 @@
 #include "qapi/qapi-types-audio.h"
 #include "audio/audio.h"
 #include "hw/boards.h"
+#include "hw/i2c/bitbang_i2c.h"
 #include "hw/loader.h"
 #include "hw/qdev-properties.h"
 #include "hw/sysbus.h"
@@ -28,6 +30,9 @@
 #define MERIDIAN_SLOT_BASE 0x80000000 /* M_AXI_HPM0_LPD */
 #define MERIDIAN_SLOT_BYTES 0x200
 #define MERIDIAN_SLOT_SPI 104 /* pl_ps_irq1 */
+#define MERIDIAN_PINS_BASE 0x80001000
+#define MERIDIAN_PINS_SPI 108
+#define MERIDIAN_CAGES 4 /* two pins each: data and clock */
 #define MERIDIAN_UBOOT_BASE 0x8000000
 
 static void meridian_ps_place(SysBusDevice *device, hwaddr base,
@@ -46,6 +51,32 @@ static void meridian_ps_mute(void)
     none->id = g_strdup("mute");
     none->driver = AUDIODEV_DRIVER_NONE;
     audio_define_default(none, &error_abort);
+}
+
+/*
+ * An I2C bus for each cage, on pins that the guest moves: /module0/i2c and so on
+ * in -device. No module is in a cage unless a user puts one there.
+ */
+static void meridian_ps_cages(DeviceState *gic)
+{
+    DeviceState *pins = qdev_new("pl061");
+
+    meridian_ps_place(SYS_BUS_DEVICE(pins), MERIDIAN_PINS_BASE, gic,
+                      MERIDIAN_PINS_SPI);
+    for (int i = 0; i < MERIDIAN_CAGES; i++) {
+        DeviceState *cage = qdev_new(TYPE_GPIO_I2C);
+        int data = 2 * i + BITBANG_I2C_SDA, clock = 2 * i + BITBANG_I2C_SCL;
+
+        cage->id = g_strdup_printf("module%d", i);
+        sysbus_realize(SYS_BUS_DEVICE(cage), &error_fatal);
+        qdev_connect_gpio_out(pins, data,
+                              qdev_get_gpio_in(cage, BITBANG_I2C_SDA));
+        qdev_connect_gpio_out(pins, clock,
+                              qdev_get_gpio_in(cage, BITBANG_I2C_SCL));
+        qdev_connect_gpio_out(cage, 0, qdev_get_gpio_in(pins, data));
+        object_unref(cage);
+    }
+    object_unref(pins);
 }
 
 /* What TF-A starts, as the first stage's boot loader tells it. */
@@ -106,6 +137,7 @@ static void meridian_ps_init(MachineState *machine)
                           MERIDIAN_SLOT_SPI + i);
         object_unref(slot);
     }
+    meridian_ps_cages(gic);
     if (object_property_get_bool(OBJECT(machine), "secure", &error_abort)) {
         meridian_ps_manage(machine);
     }

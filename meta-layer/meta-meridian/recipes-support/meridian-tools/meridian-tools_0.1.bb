@@ -28,9 +28,10 @@ do_compile[noexec] = "1"
 # As the Debian package has it: the program finds the register map and the boards beside it.
 do_install() {
     tools=${D}${datadir}/meridian-tools
-    install -d $tools/meridian_selftest $tools/meridian_eye ${D}${bindir}
+    install -d $tools/meridian_selftest/modules $tools/meridian_eye ${D}${bindir}
     install -m 0755 ${S}/meridian-selftest ${S}/meridian-eye $tools
     install -m 0644 ${S}/meridian_selftest/*.py $tools/meridian_selftest
+    install -m 0644 ${S}/meridian_selftest/modules/*.py $tools/meridian_selftest/modules
     install -m 0644 ${S}/meridian_eye/*.py $tools/meridian_eye
     install -m 0644 ${S}/meridian_regs.h $tools
     for board in ${S}/boards/*/board.tcl; do

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The self-test program's check of a port's module: what modules tell of themselves, and where their buses are."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from fake_system import FakeSystem
+from meridian_machine import modules as twin
+from meridian_selftest.card import ArmCard
+from meridian_selftest.context import Context, Options
+from meridian_selftest.modules import check, optics
+from meridian_selftest.modules.optics import DamagedError, Module, Read
+from meridian_selftest.registers import Registers
+from meridian_selftest.result import FAIL, PASS, SKIP
+
+CARD = "a0000000.ethernet"
+#: What 10G modules of Intel and Finisar tell, as a public report on 'ethtool -m' of two network cards shows it: the first's
+#: identity, and the other's bounds and what it measured without a fibre.
+INTEL = bytes.fromhex(
+    "03 04 07 10 00 00 00 00 00 00 00 06 67 00 00 00 08 03 00 1e 49 6e 74 65 6c 20 43 6f 72 70 20 20"
+    "20 20 20 20 00 00 1b 21 46 54 4c 58 38 35 37 34 44 33 42 4e 4c 2d 49 54 41 20 20 20 03 52 00 89"
+    "00 1a 00 00 41 34 31 41 53 59 4b 20 20 20 20 20 20 20 20 20 32 30 30 37 30 36 20 20 68 f0 05 e4"
+)
+BOUNDS = bytes.fromhex(
+    "5d 00 f3 00 58 00 f8 00 90 88 71 48 8c a0 75 30 19 64 07 d0 18 6a 09 c4 27 10 09 d0 1f 07 0c 5a"
+    "27 10 00 64 1f 07 00 9e"
+)
+MEASURED = bytes.fromhex("1f 94 83 f9 0b d5 16 81 00 15 00 00 00 00 32 00")
+
+
+def memories(*of: bytes) -> Read:
+    """A bus with memories at the addresses from 0x50 on."""
+
+    def read(address: int, offset: int, count: int) -> bytes:
+        if not 0 <= address - optics.IDENTITY < len(of):
+            raise OSError(errno.ENXIO, os.strerror(errno.ENXIO))
+        data = of[address - optics.IDENTITY][offset : offset + count]
+        assert len(data) == count
+        return data
+
+    return read
+
+
+def changed(memory: bytes, offset: int, *values: int) -> bytes:
+    return memory[:offset] + bytes(values) + memory[offset + len(values) :]
+
+
+def summed(memory: bytes, first: int = 0) -> bytes:
+    """With the sum that belongs to it."""
+    return changed(memory, first + 63, sum(memory[first : first + 63]) & 0xFF)
+
+
+def qsfp(technology: int = 0, **lower: int) -> bytes:
+    """A QSFP28. lower: bytes of its lower page by bNUMBER."""
+    memory = bytearray(256)
+    memory[0] = memory[128] = 0x11
+    memory[147] = technology
+    memory[148:164], memory[168:184] = b"ACME".ljust(16), b"Q28".ljust(16)
+    for name, value in lower.items():
+        memory[int(name[1:])] = value
+    return summed(bytes(memory), 128)
+
+
+def test_a_module_of_another_maker() -> None:
+    measured = BOUNDS.ljust(96, b"\0") + MEASURED
+    found = optics.module(memories(INTEL, measured))
+    assert (found.name, round(found.celsius or 0, 1), found.milliwatts) == ("Intel Corp FTLX8574D3BNL-IT", 31.6, 0.0021)
+    assert (found.lowest, found.hottest, found.is_dark) == (0.01, 93.0, True)
+    assert found.faults == ["it receives no signal"]
+
+
+def test_the_twins_module_is_well() -> None:
+    found = optics.module(memories(twin.identity(), twin.diagnosis()))
+    assert found == Module("Twin SR-28", 41.5, 0.5, 0.03, 75.0) and not found.is_dark
+    assert optics.dbm(0.5) == "-3.0 dBm" and optics.dbm(0) == "no light"
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "faults"),
+    [
+        (0x30, 0x04, ["its transmitter has a fault"]),
+        (0x30, 0x02, ["it receives no signal"]),
+        (0x30, 0x06, ["its transmitter has a fault", "it receives no signal"]),
+        (0x10, 0x04, []),
+        (0x20, 0x02, []),
+        (0x30, 0xF9, []),
+    ],
+)
+def test_only_bits_that_a_module_has_are_faults(options: int, status: int, faults: list[str]) -> None:
+    about = changed(twin.identity(), 93, options)
+    assert optics.module(memories(about, twin.diagnosis(status=status))).faults == faults
+
+
+@pytest.mark.parametrize("kind", [0x00, 0x6C], ids=["measures nothing", "elsewhere"])
+def test_a_module_without_diagnostics_is_not_asked_for_them(kind: int) -> None:
+    assert optics.module(memories(changed(twin.identity(), 92, kind))) == Module("Twin SR-28")
+
+
+def test_numbers_without_a_unit_are_not_told() -> None:
+    """Of a module that the reader has to calibrate."""
+    found = optics.module(memories(changed(twin.identity(), 92, 0x50), twin.diagnosis(status=2)))
+    assert found == Module("Twin SR-28", faults=["it receives no signal"])
+
+
+@pytest.mark.parametrize("lane", range(4))
+def test_lanes_of_a_qsfp(lane: int) -> None:
+    """Each port sees its own."""
+    powers = {f"b{34 + 2 * it}": it + 1 for it in range(4)}
+    read = memories(qsfp(b3=1 << lane, b4=1 << lane, b22=35, b23=128, **powers))
+    for port in range(4):
+        found = optics.module(read, port)
+        assert (found.name, found.celsius) == ("ACME Q28", 35.5)
+        assert found.milliwatts == pytest.approx((port + 1) * 0.0256)
+        assert len(found.faults) == 2 * (port == lane)
+
+
+def test_copper_measures_no_light() -> None:
+    assert optics.module(memories(qsfp(technology=0xA0))) == Module("ACME Q28")
+
+
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [
+        (changed(twin.identity(), 20, 0xFF), "the sum over bytes 0 to 62"),
+        (changed(qsfp(), 150, 0xFF), "the sum over bytes 0 to 62"),
+        (changed(twin.identity(), 0, 0x18), "its identifier is 0x18"),
+        (bytes([0xFF] * 256), "its identifier is 0xff"),
+    ],
+)
+def test_nonsense_is_told(memory: bytes, said: str) -> None:
+    with pytest.raises(DamagedError, match=said):
+        optics.module(memories(memory, twin.diagnosis()))
+
+
+# The check
+
+
+class Tree:
+    """The device tree's nodes and Linux's buses as sysfs shows them."""
+
+    def __init__(self, fake: FakeSystem) -> None:
+        self.root = fake.root
+
+    def port(self, number: int, bus: int | None, lane: int | None = None) -> None:
+        (interface := self.root / f"sys/class/net/eth{number}").mkdir()
+        (interface / "dev_port").write_text(f"{number}\n")
+        node = self.root / f"sys/bus/platform/devices/{CARD}/of_node/ethernet-ports/ethernet-port@{number}"
+        node.mkdir(parents=True)
+        for name, value in (("meridian,module-bus", bus), ("meridian,module-lane", lane)):
+            if value is not None:
+                (node / name).write_bytes(value.to_bytes(4, "big"))
+
+    def bus(self, number: int, phandle: int, device: bool = True) -> None:
+        (node := self.root / f"sys/bus/i2c/devices/i2c-{number}/of_node").mkdir(parents=True)
+        (node / "phandle").write_bytes(phandle.to_bytes(4, "big"))
+        if device:
+            (folder := self.root / "dev").mkdir(exist_ok=True)
+            (folder / f"i2c-{number}").touch()
+
+
+def lines_of(*ports: int, **options: object) -> dict[str, tuple[str, str]]:
+    context = Context(ArmCard(CARD, [f"eth{it}" for it in ports]), Options(**options), Registers())  # type: ignore[arg-type]
+    return {line.name: (line.result, line.text) for line in check.modules(context)}
+
+
+@pytest.fixture
+def tree(fake: FakeSystem) -> Tree:
+    return Tree(fake)
+
+
+def buses(monkeypatch: pytest.MonkeyPatch, **of: Read) -> None:
+    """What is on each bus, by its name without the number's dash."""
+
+    @contextmanager
+    def opened(path: Path) -> Iterator[Read]:
+        yield of[path.name.replace("-", "")]
+
+    monkeypatch.setattr(optics, "opened", opened)
+
+
+def test_each_port_has_the_module_of_its_own_bus(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree.port(0, bus=0x21)
+    tree.port(1, bus=0x22)
+    tree.bus(7, 0x22)
+    tree.bus(10, 0x21)
+    well = memories(twin.identity(), twin.diagnosis())
+    buses(monkeypatch, i2c10=well, i2c7=memories())
+    lines = lines_of(0, 1)
+    assert lines["module.0"] == (PASS, "port 0's module (Twin SR-28) receives -3.0 dBm and is at 42 C")
+    assert lines["module.1"][0] == FAIL
+    assert lines["module.1"][1].startswith("port 1 has no module: nothing answers on i2c-7 (No such device or address)")
+    assert lines_of(0, 1, ports=frozenset([0]))["module.1"] == (SKIP, "--ports leaves it out")
+
+
+def test_ports_of_one_module_have_lanes(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    for port in range(4):
+        tree.port(port, bus=5, lane=port)
+    tree.bus(0, 5)
+    buses(monkeypatch, i2c0=memories(qsfp(b3=0b0100, b35=100, b37=100, b41=100)))
+    lines = lines_of(*range(4))
+    assert [lines[f"module.{port}"][0] for port in range(4)] == [PASS, PASS, FAIL, PASS]
+    assert "port 2's module (ACME Q28) says: its lane 2 receives no signal (no light)" in lines["module.2"][1]
+
+
+@pytest.mark.parametrize(
+    ("identity", "diagnosis", "said"),
+    [
+        (twin.identity(), twin.diagnosis(microwatts=10), "receives -20.0 dBm, its own limit is -15.2 dBm"),
+        (twin.identity(), twin.diagnosis(celsius=80), "is at 80 C, its own limit is 75 C"),
+        (twin.identity(), twin.diagnosis(status=4), r"says: its transmitter has a fault \(-3.0 dBm\)"),
+        (
+            changed(twin.identity(), 25, 1),
+            twin.diagnosis(),
+            "port 0's module tells nonsense: the sum over bytes 0 to 62",
+        ),
+    ],
+    ids=["dark", "hot", "fault", "nonsense"],
+)
+def test_a_module_that_is_not_well(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, identity: bytes, diagnosis: bytes, said: str
+) -> None:
+    tree.port(0, bus=1)
+    tree.bus(0, 1)
+    buses(monkeypatch, i2c0=memories(identity, diagnosis))
+    (line,) = lines_of(0).values()
+    assert line[0] == FAIL
+    assert re.search(said, line[1]), line
+
+
+def test_what_is_missing_is_told(tree: Tree) -> None:
+    tree.port(0, bus=None)
+    tree.port(1, bus=9)
+    tree.port(2, bus=8)
+    tree.bus(3, 8, device=False)
+    lines = lines_of(0, 1, 2)
+    assert {result for result, _ in lines.values()} == {SKIP}
+    assert "names no I2C bus of port 0's cage" in lines["module.0"][1]
+    assert "Linux has no driver for the I2C bus of port 1's cage" in lines["module.1"][1]
+    assert "'modprobe i2c-dev'" in lines["module.2"][1]
