@@ -94,7 +94,7 @@ def checked(guest: Guest, device: str) -> str:
 def test_lspci_shows_a_pf(net: Network) -> None:
     text = checked(net.guest, "01:00.0")
     assert "Ethernet controller" in text
-    assert re.search(r"Region 0: Memory at .*size=256K|Region 0: Memory at .*\[size=", text)
+    assert re.search(r"Region 0: Memory at .*\[size=256K\]", text)
     assert re.search(r"Enable\+ Count=10 Masked-", capability(text, "MSI-X"))
     assert "ARIFwd" not in capability(text, r"Alternative Routing-ID Interpretation \(ARI\)").split("ARICtl")[0]
     iov = capability(text, r"Single Root I/O Virtualization \(SR-IOV\)")
