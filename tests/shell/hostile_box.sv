@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A box that does what its register 0 says: 0 passes frames on, 1 takes nothing, 2 sends without a pause, frames and beats
-// that are none among them, 3 answers no access to its registers any more. With 4 more it does so after a reset, too.
-// With 8 more it is not ready until a reset.
+// that are none among them, and interrupts again and again, 3 answers no access to its registers any more. With 4 more it
+// does so after a reset, too. With 8 more it is not ready until a reset.
 module hostile_box #(
     parameter DATA_BITS = 256
 ) (
@@ -81,7 +81,7 @@ module hostile_box #(
   assign s_axil_bresp   = 0;
   assign s_axil_rresp   = 0;
   assign s_axil_rdata   = 32'(mood);
-  assign irq            = mood == 2;
+  assign irq            = floods && noise[0];
   assign box_rst_done   = !unready;
   always_ff @(posedge clk) begin
     if (s_axil_bready) s_axil_bvalid <= 0;

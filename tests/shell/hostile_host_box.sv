@@ -60,11 +60,11 @@ module hostile_host_box #(
     noise <= {noise[30:0], noise[31] ^ noise[21] ^ noise[1] ^ noise[0]};
     if (rst) noise <= 32'h1234567;
   end
-  // It raises irq only then.
-  assign m_axis_rx_tuser_function   = irq ? 8'(noise[2:0]) : s_axis_rx_tuser_function;
-  assign m_axis_rx_tuser_queue      = irq ? noise[20:10] >> noise[3:1] : s_axis_rx_tuser_queue;
-  assign m_axis_rx_tuser_completion = irq ? {2{noise}} : s_axis_rx_tuser_completion;
-  assign m_axis_tx_tuser_queue      = irq ? noise[20:10] >> noise[3:1] : s_axis_tx_tuser_queue;
-  assign m_axis_tx_tuser_request    = irq ? noise : s_axis_tx_tuser_request;
+  wire floods = box.floods;
+  assign m_axis_rx_tuser_function   = floods ? 8'(noise[2:0]) : s_axis_rx_tuser_function;
+  assign m_axis_rx_tuser_queue      = floods ? noise[20:10] >> noise[3:1] : s_axis_rx_tuser_queue;
+  assign m_axis_rx_tuser_completion = floods ? {2{noise}} : s_axis_rx_tuser_completion;
+  assign m_axis_tx_tuser_queue      = floods ? noise[20:10] >> noise[3:1] : s_axis_tx_tuser_queue;
+  assign m_axis_tx_tuser_request    = floods ? noise : s_axis_tx_tuser_request;
   hostile_box #(.DATA_BITS(DATA_BITS)) box (.*);
 endmodule

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,8 @@ from meridian_machine.guest import HERE, PF_DEVICE
 
 pytestmark = pytest.mark.qemu
 DEVICE = "pci/0000:01:00.0"
+FLOOD = "/run/flood"  # what ping says
+ANSWERS = 20
 
 
 @pytest.fixture(scope="module")
@@ -95,10 +98,28 @@ def test_a_reload_starts_all_anew(link: Link) -> None:
     assert link.guest.try_run(f"devlink dev reload {DEVICE} action fw_activate")[0] != 0
 
 
+def wait_for_answers(link: Link) -> None:
+    """Until the other end has answered a flood of requests some more times."""
+
+    def received() -> int:
+        return int(link.guest.run("cat /sys/class/net/eth0/statistics/rx_packets"))
+
+    before, deadline = received(), link.guest.deadline(30)
+    while received() < before + ANSWERS:
+        assert time.monotonic() < deadline, f"{received() - before} answers in 30 s: {link.guest.run(f'tail {FLOOD}')}"
+        time.sleep(0.1)
+
+
 def test_reloads_under_traffic(link: Link) -> None:
+    guest = link.guest
+    guest.run(f"ping -q -f -s 1400 {link.peer.address} >{FLOOD} 2>&1 & echo $! >{FLOOD}.pid")
     for _ in range(3):
-        link.guest.run(f"(timeout 5 ping -q -f -s 1400 {link.peer.address} >/dev/null 2>&1 &); sleep 0.3")
+        wait_for_answers(link)
         reload(link)
+    wait_for_answers(link)
+    guest.run(f"kill -INT $(cat {FLOOD}.pid)")
+    text = guest.until(f"cat {FLOOD}", r"\d+ received")
+    assert int(re.search(r"(\d+) received", text)[1]) >= 4 * ANSWERS, text
 
 
 def test_a_limit_on_vectors_comes_with_a_reload(link: Link) -> None:

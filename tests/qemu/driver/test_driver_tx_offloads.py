@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 
@@ -17,6 +18,13 @@ HERE6, PEER6 = "fd00::2", "fd00::99"
 NOBODY = "02:99:00:00:00:99"
 TCP, UDP = 6, 17
 VID = 7
+#: A datagram that is to leave in segments.
+SEGMENT, LARGE = 1400, 40 * 1400 + 500
+SEND_LARGE = (
+    "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
+    f"s.setsockopt(socket.IPPROTO_UDP, 103, {SEGMENT}); "  # UDP_SEGMENT
+    f"s.sendto(bytes(i * i // 7 % 256 for i in range({LARGE})), ('10.46.0.99', 9))"
+)
 
 
 class Sender(Function):
@@ -186,6 +194,39 @@ def send_behind_tags(sender: Sender, kinds: list[str]) -> None:
 
 
 def test_large_frames_are_cut_late(sender: Sender) -> None:
-    """Software segmentation, which Linux does for devices only that compute checksums and take frames in parts."""
+    """Software segmentation, which Linux does for devices only that compute checksums and take frames in parts: a large
+    frame passes the queueing discipline whole, and segments of it leave."""
     assert sender.feature("generic-segmentation-offload") == "on"
     assert sender.feature("scatter-gather") == "on"
+    card_cuts = sender.feature("tx-udp-segmentation") == "on"
+    if card_cuts:
+        sender.run("ethtool -K DEV tso off tx-udp-segmentation off")
+    # The filter counts packets by the length in their IP header, where the segments are still one.
+    sender.run("tc qdisc add dev DEV clsact")
+    sender.run(f"tc filter add dev DEV egress protocol ip u32 match u16 {28 + LARGE} 0xffff at 2 action pass")
+    start = len(sender.link.peer.other)
+    try:
+        sender.run(f'python3 -c "{SEND_LARGE}"')
+        count = -(-LARGE // SEGMENT)
+        deadline = sender.guest.deadline(30)
+        while len(frames := of_large(sender, start)) < count and time.monotonic() < deadline:
+            time.sleep(0.05)
+        whole = re.search(r"Sent \d+ bytes (\d+) pkt", sender.run("tc -s filter show dev DEV egress"))
+    finally:
+        sender.run("tc qdisc del dev DEV clsact")
+        if card_cuts:
+            sender.run("ethtool -K DEV tso on tx-udp-segmentation on")
+    assert all(is_good(frame) for frame in frames)
+    assert [len(frame) - 42 for frame in frames] == [SEGMENT] * (LARGE // SEGMENT) + [LARGE % SEGMENT]
+    assert b"".join(frame[42:] for frame in frames) == bytes(i * i // 7 % 256 for i in range(LARGE))
+    assert whole and int(whole[1]) > 0, "it was cut before the queueing discipline"
+
+
+def of_large(sender: Sender, start: int) -> list[bytes]:
+    """Frames of the wire behind the first so many that are datagrams of this sender to nobody's port 9."""
+    ends = bytes.fromhex(NOBODY.replace(":", "")) + sender.address()
+    return [
+        frame
+        for frame in sender.link.peer.other[start:]
+        if frame[:12] == ends and is_of(UDP, 4)(frame) and frame[36:38] == bytes([0, 9])
+    ]

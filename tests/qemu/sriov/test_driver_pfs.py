@@ -9,11 +9,12 @@ import pytest
 from driver_machine import changed, running
 from machine_report import run_folder
 from meridian_machine import Hardware, Setting, Twin, tools
-from meridian_machine.guest import HERE, Guest
+from meridian_machine.guest import HERE, PEER, Guest, unanswered
 from qemu_monitor import NATIVE_HOT_PLUG, Monitor, options
 
 pytestmark = pytest.mark.qemu
 SECOND = "ip netns exec two"
+THERE = "10.44.0.3"  # the second PF's
 FILTER = 0x110000  # of BAR2
 HASH_KEYS = (0x40, 0x44, 0x48)
 HASH_STATUS, HASH_IGNORED = 0x4C, 0x50
@@ -51,7 +52,7 @@ def slot() -> Iterator[tuple[Guest, Monitor]]:
 def guest(slot: tuple[Guest, Monitor]) -> Iterator[Guest]:
     guest, _ = slot
     guest.run("ip netns add two && ip link set eth1 netns two")
-    guest.run(f"{SECOND} ip address add 10.44.0.3/24 dev eth1 && {SECOND} ip link set eth1 up")
+    guest.run(f"{SECOND} ip address add {THERE}/24 dev eth1 && {SECOND} ip link set eth1 up")
     guest.until(f"{SECOND} ip link show eth1", "LOWER_UP")
     yield guest
     guest.run("ip netns del two")
@@ -61,6 +62,8 @@ def test_both_reach_the_far_end_and_each_other(guest: Guest) -> None:
     assert "function 1, port 0 of 1" in guest.log()
     guest.ping(3)
     guest.ping(3, enter=f"{SECOND} ")
+    guest.ping(3, to=THERE)
+    guest.ping(3, to=HERE, enter=f"{SECOND} ")
 
 
 def test_each_has_its_own_frames(guest: Guest) -> None:
@@ -71,10 +74,11 @@ def test_each_has_its_own_frames(guest: Guest) -> None:
 
 
 def test_one_goes_down_and_up_while_the_other_works(guest: Guest) -> None:
-    guest.run(
-        f"for i in 1 2 3; do {SECOND} ip link set eth1 down; {SECOND} ip link set eth1 up; done & "
-        "ping -c 20 -i 0.5 -W 10 10.44.0.1 && wait"
+    text = guest.run(
+        f"(set -e; for i in 1 2 3; do {SECOND} ip link set eth1 down; {SECOND} ip link set eth1 up; done) & "
+        f"ping -c 20 -w 40 -i 0.5 {PEER}; wait $!"
     )
+    assert not unanswered(text, 20), text
     guest.until(f"{SECOND} ip link show eth1", "LOWER_UP")
     guest.ping(enter=f"{SECOND} ")
 
@@ -126,7 +130,7 @@ def test_one_leaves_and_the_other_stays(guest: Guest) -> None:
     guest.run("echo 1 >/sys/bus/pci/devices/0000:01:00.1/remove")
     guest.ping(3)
     guest.run("echo 1 >/sys/bus/pci/rescan && ip link set eth1 netns two")
-    guest.run(f"{SECOND} ip address add 10.44.0.3/24 dev eth1 && {SECOND} ip link set eth1 up")
+    guest.run(f"{SECOND} ip address add {THERE}/24 dev eth1 && {SECOND} ip link set eth1 up")
     guest.until(f"{SECOND} ip link show eth1", "LOWER_UP")
     guest.ping(enter=f"{SECOND} ")
 
@@ -137,7 +141,7 @@ def back(guest: Guest) -> None:
     guest.until("cat /sys/class/net/eth0/carrier", "^1", 60)
     guest.ping(3)
     guest.run("echo 0000:01:00.1 >/sys/bus/pci/drivers/meridian/bind && ip link set eth1 netns two")
-    guest.run(f"{SECOND} ip address add 10.44.0.3/24 dev eth1 && {SECOND} ip link set eth1 up")
+    guest.run(f"{SECOND} ip address add {THERE}/24 dev eth1 && {SECOND} ip link set eth1 up")
     guest.until(f"{SECOND} ip link show eth1", "LOWER_UP")
     guest.ping(enter=f"{SECOND} ")
 
