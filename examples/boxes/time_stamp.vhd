@@ -3,7 +3,8 @@
 -- experiments: 48 bits of seconds and 32 of nanoseconds by the PTP clock, in network order, behind the EtherType, from
 -- byte 14 on. Frames of the host of that EtherType get the time at which they leave the box, by the port phc_time. A frame
 -- without a time, as the MAC does not follow the PTP clock, or the clock is not known, gets zeros; one that is too short
--- passes as it is. All other frames pass as they are, in both directions. It has no registers, and no latency.
+-- passes as it is. All other frames pass as they are, in both directions. A module at the host is told the time of
+-- arrival, too. It has no registers, and no latency.
 library ieee;
 use ieee.std_logic_1164.all;
 
@@ -26,6 +27,8 @@ entity time_stamp is
     m_axis_rx_tdata            : out std_logic_vector(DATA_BITS - 1 downto 0);
     m_axis_rx_tkeep            : out std_logic_vector(DATA_BITS / 8 - 1 downto 0);
     m_axis_rx_tlast            : out std_logic;
+    m_axis_rx_tuser_time       : out std_logic_vector(79 downto 0);
+    m_axis_rx_tuser_time_valid : out std_logic;
     -- from the host
     s_axis_tx_tvalid           : in  std_logic;
     s_axis_tx_tready           : out std_logic;
@@ -76,6 +79,8 @@ begin
   m_axis_rx_tvalid <= s_axis_rx_tvalid;
   m_axis_rx_tkeep  <= s_axis_rx_tkeep;
   m_axis_rx_tlast  <= s_axis_rx_tlast;
+  m_axis_rx_tuser_time       <= s_axis_rx_tuser_time;
+  m_axis_rx_tuser_time_valid <= s_axis_rx_tuser_time_valid;
 
   process (clk)
   begin

@@ -180,6 +180,13 @@ case class ShellParam(
   /** Whether a module has a port for the time of the PTP clock. */
   def boxTime: Boolean = (box ++ hostBox).exists(module => BoxPins.time.exists(pin => module.has(pin.name)))
 
+  /** Whether the module at the host is told when a frame came from the wire. */
+  def stampsAtHost: Boolean =
+    hostBox.exists(module => BoxPins.stamp("s_axis_rx", toBox = true).exists(pin => module.has(pin.name)))
+
+  /** Whether a module is told so, and the time is kept beside the frame in the buffer of its port. */
+  def stamps: Boolean = box.nonEmpty || stampsAtHost
+
   /** Who asks for owners of queues: both filters and the pacer, and of options the self-test, then the box at the host for
     * either direction.
     */

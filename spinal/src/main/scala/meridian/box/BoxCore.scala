@@ -61,6 +61,9 @@ class BoxCore(
     control.txHung := tx.watch.io.hung
   }
 
+  /** What a box says of a frame beside its beats, as the outlet has them. */
+  def beside[T <: Data](box: Stream[Fragment[BoxBeat]], said: T): T = RegNextWhen(said, box.fire)
+
   /** A pulse for each counter; those of a box at the host are given. */
   def counted(atHost: Bool*): Bits = {
     val both =

@@ -58,6 +58,11 @@ object BoxGuard {
   ) ++ countsAtHost
 }
 
+/** What is kept of a frame for the host beside its bytes: when it came, as its box says. */
+case class RxStored(p: ShellParam) extends Bundle {
+  val stamp = p.stampsAtHost generate RxStamp()
+}
+
 /** What is kept of a frame of the host beside its bytes. */
 case class TxStored(p: ShellParam) extends Bundle {
   val paced = Bool()
@@ -84,8 +89,7 @@ case class TxStored(p: ShellParam) extends Bundle {
   */
 class BoxGuard(p: ShellParam, port: Int) extends Component {
   val io = new Bundle {
-    val fromWire = slave(FrameStream(p.hostBytes, RxMeta(p)))
-    val stamp = in(RxStamp())
+    val fromWire = slave(FrameStream(p.hostBytes, RxMeta.ofPort(p)))
     val toHost = master(FrameStream(p.hostBytes, RxMeta(p)))
     val fromHost = slave(FrameStream(p.hostBytes, HostTxMeta(p)))
     val toWire = master(FrameStream(p.hostBytes, HostTxMeta(p)))
@@ -112,15 +116,16 @@ class BoxGuard(p: ShellParam, port: Int) extends Component {
     io.streams.rxInfo.size := io.fromWire.meta.length
     io.streams.rxInfo.source := B(1 << (6 + port), 16 bits)
     io.streams.rxInfo.destination := 0
-    io.streams.rxStamp := io.stamp
+    io.streams.rxStamp := io.fromWire.meta.stamp
 
-    val buffer =
-      new PacketBuffer(p.hostBytes, p.rxBufferBytes, HardType(new NoData), p.rxBufferBytes / smallestFrame, cd, cd)
+    val stored = HardType(RxStored(p))
+    val buffer = new PacketBuffer(p.hostBytes, p.rxBufferBytes, stored, p.rxBufferBytes / smallestFrame, cd, cd)
     val made = core.outlets.rx.io.frames
     buffer.io.push.arbitrationFrom(made)
     buffer.io.push.data := made.data
     buffer.io.push.mty := made.mty
     buffer.io.push.last := made.last
+    if (p.stampsAtHost) buffer.io.push.meta.stamp := core.beside(io.streams.rxOut, io.streams.rxOutStamp)
     buffer.io.drop := made.meta.drop
     buffer.io.abort := False
 
@@ -135,6 +140,7 @@ class BoxGuard(p: ShellParam, port: Int) extends Component {
     io.toHost.meta.port := port
     io.toHost.meta.length := buffer.io.pop.length
     io.toHost.meta.source.fromWire()
+    if (p.stampsAtHost) io.toHost.meta.stamp := buffer.io.pop.meta.stamp
   }
 
   val transmit = new Area {

@@ -57,6 +57,11 @@ class BoxInstance(
   /** What both places have. */
   def connect(streams: BoxStreams): Unit = {
     toBox("s_axis_rx", streams.rxIn, streams.rxInfo)
+    val stamp = streams.rxStamp
+    if (stamp != null) {
+      drive("s_axis_rx_tuser_time", Mux(stamp.valid, stamp.time.asBits, B(0, 80 bits)))
+      drive("s_axis_rx_tuser_time_valid", stamp.valid)
+    }
     fromBox("m_axis_rx", streams.rxOut)
     toBox("s_axis_tx", streams.txIn, streams.txInfo)
     drive("s_axis_tx_tuser_function", streams.txSender.function)

@@ -32,6 +32,13 @@ object BoxPins {
     Pin(s"${name}_tuser_completion", toBox, BoxTarget.completionBits, needed = !toBox)
   )
 
+  /** When a frame came from the wire; of a module's own frames all of it or nothing. */
+  def stamp(name: String, toBox: Boolean): Seq[Pin] = Seq(
+    Pin(s"${name}_tuser_time", toBox, 80, needed = !toBox),
+    Pin(s"${name}_tuser_time_valid", toBox, 1, needed = !toBox)
+  )
+  private val passedOn = stamp("m_axis_rx", toBox = false)
+
   /** The PTP clock, which a shell carries to the host's clock if a module has one of the two. */
   val time: Seq[Pin] = Seq(Pin("phc_time", true, 80, needed = false), Pin("phc_time_valid", true, 1, needed = false))
 
@@ -81,14 +88,10 @@ object BoxPins {
   def of(p: ShellParam, atHost: Boolean = false): Seq[Pin] =
     Seq(Pin("clk", true, 1, needed = true), Pin("rst", true, 1, needed = true)) ++ time ++
       stream("s_axis_rx", toBox = true, p) ++
-      (if (atHost) target("s_axis_rx", toBox = true, p)
-       else
-         Seq(
-           Pin("s_axis_rx_tuser_time", true, 80, needed = false),
-           Pin("s_axis_rx_tuser_time_valid", true, 1, needed = false)
-         )) ++
+      stamp("s_axis_rx", toBox = true) ++
+      (if (atHost) target("s_axis_rx", toBox = true, p) else Nil) ++
       stream("m_axis_rx", toBox = false, p) ++
-      (if (atHost) target("m_axis_rx", toBox = false, p) else Nil) ++
+      (if (atHost) target("m_axis_rx", toBox = false, p) else passedOn) ++
       stream("s_axis_tx", toBox = true, p) ++
       Seq(
         Pin("s_axis_tx_tuser_function", true, p.functionBits, needed = false),
@@ -122,7 +125,7 @@ object BoxPins {
     val known = of(p, atHost).map(pin => pin.name -> pin).toMap
     val elsewhere = of(p, !atHost).map(_.name).toSet
     val other = if (atHost) "wire" else "host"
-    val unwanted = Seq(registers, reads, writes).filterNot(_.exists(pin => module.has(pin.name))).flatten
+    val unwanted = Seq(registers, reads, writes, passedOn).filterNot(_.exists(pin => module.has(pin.name))).flatten
     val missing = for {
       pin <- of(p, atHost)
       if pin.needed && !module.has(pin.name) && !unwanted.contains(pin)

@@ -76,12 +76,13 @@ case class BoxRequest(p: ShellParam) extends Bundle {
 }
 
 /** The streams of a box, seen from the shell. At the wire, what a box says of its own frames beside their beats is not
-  * looked at; at the host, it names their queues.
+  * looked at, but for when they came, if a module at the host is told; at the host, it names their queues.
   */
 case class BoxStreams(p: ShellParam, atHost: Boolean = false) extends Bundle with IMasterSlave {
   val rxIn, txIn = Stream(Fragment(BoxBeat(p.hostBytes)))
   val rxInfo, txInfo = BoxInfo(p)
-  val rxStamp = !atHost generate RxStamp()
+  val rxStamp = (!atHost || p.stampsAtHost) generate RxStamp()
+  val rxOutStamp = (!atHost && p.stampsAtHost) generate RxStamp()
   val txSender = TxSender(p)
   val rxOut, txOut = Stream(Fragment(BoxBeat(p.hostBytes)))
   val rxTarget, rxOutTarget = atHost generate BoxTarget(p)
@@ -89,8 +90,10 @@ case class BoxStreams(p: ShellParam, atHost: Boolean = false) extends Bundle wit
   override def asMaster(): Unit = {
     master(rxIn, txIn)
     out(rxInfo, txInfo, txSender)
-    if (atHost) out(rxTarget, txRequest) else out(rxStamp)
+    if (rxStamp != null) out(rxStamp)
+    if (atHost) out(rxTarget, txRequest)
     slave(rxOut, txOut)
+    if (rxOutStamp != null) in(rxOutStamp)
     if (atHost) in(rxOutTarget, txOutRequest)
   }
 }

@@ -22,7 +22,7 @@ class HostBox(p: ShellParam, module: BoxModule) extends Component {
   val io = new Bundle {
     val page = slave(RegPort(12))
     val window = slave(RegPort(BoxPins.addressBits))
-    val fromFilter = slave(FrameStream(p.hostBytes, C2hMeta(p)))
+    val fromFilter = slave(FrameStream(p.hostBytes, C2hMeta(p, p.stampsAtHost)))
     val toHost = master(FrameStream(p.hostBytes, C2hMeta(p)))
     val fromHost = slave(FrameStream(p.hostBytes, TxMeta(p)))
     val toFilter = master(FrameStream(p.hostBytes, TxMeta(p)))

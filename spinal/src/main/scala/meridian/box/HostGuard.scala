@@ -29,7 +29,7 @@ import spinal.lib._
   */
 class HostGuard(p: ShellParam) extends Component {
   val io = new Bundle {
-    val fromFilter = slave(FrameStream(p.hostBytes, C2hMeta(p)))
+    val fromFilter = slave(FrameStream(p.hostBytes, C2hMeta(p, p.stampsAtHost)))
     val toHost = master(FrameStream(p.hostBytes, C2hMeta(p)))
     val fromHost = slave(FrameStream(p.hostBytes, TxMeta(p)))
     val toFilter = master(FrameStream(p.hostBytes, TxMeta(p)))
@@ -73,9 +73,6 @@ class HostGuard(p: ShellParam) extends Component {
     Vec((0 until 16).map(i => if (i >= 6 && i < 6 + p.ports) port === i - 6 else False)).asBits
   }
 
-  /** What a box says of a frame beside its beats, as the outlet has them. */
-  private def beside[T <: Data](box: Stream[Fragment[BoxBeat]], said: T): T = RegNextWhen(said, box.fire)
-
   /** A buffer of whole frames, and whether all have left it. */
   class Store[T <: Data](meta: HardType[T], depth: Int, marks: Option[T => Bool] = None) extends Area {
     val buffer = new PacketBuffer(p.hostBytes, depth, meta, depth / smallestFrame, cd, cd, marks = marks)
@@ -105,9 +102,10 @@ class HostGuard(p: ShellParam) extends Component {
     io.streams.rxInfo.source := portOf(meta.function)
     io.streams.rxInfo.destination := BoxGuard.codeOf(p, meta.function)
     io.streams.rxTarget := BoxTarget.of(p, meta)
+    if (p.stampsAtHost) io.streams.rxStamp := meta.stamp
 
     val store = new Store(HardType(BoxTarget(p)), p.rxBufferBytes)
-    store.take(core.outlets.rx.io.frames, beside(io.streams.rxOut, io.streams.rxOutTarget))
+    store.take(core.outlets.rx.io.frames, core.beside(io.streams.rxOut, io.streams.rxOutTarget))
     val exit = new BoxExit(p, QueueTable.latency, QueueCredit.latency)
     exit.io.frames << store.buffer.io.pop
     exit.io.enable := io.functions.enable
@@ -146,7 +144,7 @@ class HostGuard(p: ShellParam) extends Component {
       p.txBufferBytes,
       Some((frame: BoxSent) => frame.paced)
     )
-    before.take(intake.io.frames, beside(intake.io.box, sent.meta))
+    before.take(intake.io.frames, core.beside(intake.io.box, sent.meta))
     io.buffered := before.buffer.io.marked.get
 
     val gate = core.inlets.tx.gate
@@ -166,7 +164,7 @@ class HostGuard(p: ShellParam) extends Component {
     io.streams.txRequest.unfilled := pop.meta.frame.unfilled
 
     val behind = new Store(HardType(BoxRequest(p)), p.txBufferBytes)
-    behind.take(core.outlets.tx.io.frames, beside(io.streams.txOut, io.streams.txOutRequest))
+    behind.take(core.outlets.tx.io.frames, core.beside(io.streams.txOut, io.streams.txOutRequest))
     val out = behind.buffer.io.pop
     io.toFilter.arbitrationFrom(out)
     io.toFilter.data := out.data

@@ -19,8 +19,7 @@ class WireBoxes(p: ShellParam, module: BoxModule) extends Component {
   val io = new Bundle {
     val page = Vec(slave(RegPort(12)), p.ports)
     val window = Vec(slave(RegPort(BoxPins.addressBits)), p.ports)
-    val fromWire = Vec(slave(FrameStream(p.hostBytes, RxMeta(p))), p.ports)
-    val stamp = in Vec (RxStamp(), p.ports)
+    val fromWire = Vec(slave(FrameStream(p.hostBytes, RxMeta.ofPort(p))), p.ports)
     val toHost = Vec(master(FrameStream(p.hostBytes, RxMeta(p))), p.ports)
     val fromHost = Vec(slave(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
     val toWire = Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
@@ -35,7 +34,6 @@ class WireBoxes(p: ShellParam, module: BoxModule) extends Component {
   val guards = List.tabulate(p.ports)(new BoxGuard(p, _))
   val boxes = for ((guard, port) <- guards.zipWithIndex) yield {
     guard.io.fromWire << io.fromWire(port)
-    guard.io.stamp := io.stamp(port)
     guard.io.toHost >> io.toHost(port)
     guard.io.fromHost << io.fromHost(port)
     guard.io.toWire >> io.toWire(port)
@@ -46,8 +44,10 @@ class WireBoxes(p: ShellParam, module: BoxModule) extends Component {
       new BoxInstance(p, module, s"box$port", io.page(port), io.window(port), guard.io.control, guard.io.boxReset)
     guard.io.boxReady := box.ready
     box.connect(streams)
-    box.drive("s_axis_rx_tuser_time", Mux(streams.rxStamp.valid, streams.rxStamp.time.asBits, B(0, 80 bits)))
-    box.drive("s_axis_rx_tuser_time_valid", streams.rxStamp.valid)
+    if (p.stampsAtHost) {
+      streams.rxOutStamp.time.assignFromBits(box.bits("m_axis_rx_tuser_time", 80))
+      streams.rxOutStamp.valid := box.bit("m_axis_rx_tuser_time_valid", False)
+    }
     if (p.boxTime) box.tell(io.time)
     box.regs.io.functionReset := io.functionReset
     io.interrupt(port) << box.regs.io.interrupt

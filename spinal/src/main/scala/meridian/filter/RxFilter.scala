@@ -51,7 +51,7 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
   )
   val io = new Bundle {
     val rx = slave(FrameStream(p.hostBytes, RxMeta(p)))
-    val c2h = master(FrameStream(p.hostBytes, C2hMeta(p)))
+    val c2h = master(FrameStream(p.hostBytes, C2hMeta(p, p.stampsAtHost)))
     val record = master(Flow(RxRecord(p)))
     val copyRecord = master(Flow(RxRecord(p)))
     val functions = in(FunctionFlags(p))
@@ -98,6 +98,7 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
   split.io.rx << rx
   split.io.decision << lookup.io.decision
   split.io.copy >> replicator.io.write
+  if (p.stampsAtHost) replicator.io.stamp := split.io.copyStamp
 
   val merge = new PriorityMerge(split.io.unicast.fragmentType, RxFilter.copyAfter)
   merge.io.first << split.io.unicast

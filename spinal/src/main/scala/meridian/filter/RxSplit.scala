@@ -4,6 +4,7 @@ package meridian.filter
 import meridian.promise.Promise
 import meridian.ShellParam
 import meridian.frame.FrameStream
+import meridian.mac.RxStamp
 import spinal.core._
 import spinal.lib._
 
@@ -14,7 +15,7 @@ import spinal.lib._
   * ready. Any other is discarded, one beat a cycle. Latency: at least 2 cycles. Throughput: one beat a cycle, no
   * bubble.
   *
-  * io.unicastMayCome: a beat waits whose frame may have to leave at `unicast`. io.ended: the last beat of a frame
+  * io.copyStamp: when the frame at `copy` came, if the module at the host is told. io.unicastMayCome: a beat waits whose frame may have to leave at `unicast`. io.ended: the last beat of a frame
   * leaves. io.empty: no beat waits.
   *
   * @param beats number of beats that can wait
@@ -23,19 +24,21 @@ class RxSplit(p: ShellParam, beats: Int) extends Component {
   val io = new Bundle {
     val rx = slave(FrameStream(p.hostBytes, RxMeta(p)))
     val decision = slave(Flow(RxDecision(p)))
-    val unicast = master(FrameStream(p.hostBytes, RxTarget(p)))
+    val unicast = master(FrameStream(p.hostBytes, RxTarget(p, p.stampsAtHost)))
     val copy = master(Flow(Fragment(Bits(8 * p.hostBytes bits))))
+    val copyStamp = p.stampsAtHost generate out(RxStamp())
     val unicastMayCome = out(Bool())
     val ended = out(Bool())
     val empty = out(Bool())
   }
   // A frame whose decision is on its way has at least one beat here, so there is always a place for the decision.
-  val waiting = StreamFifo(Fragment(BeatData(p)), beats, latency = 1)
+  val waiting = StreamFifo(Fragment(BeatData(p, p.stampsAtHost)), beats, latency = 1)
   val decisions = StreamFifo(RxDecision(p), beats, latency = 0)
   waiting.io.push.arbitrationFrom(io.rx)
   waiting.io.push.last := io.rx.last
   waiting.io.push.data := io.rx.fragment.data
   waiting.io.push.mty := io.rx.fragment.mty
+  if (p.stampsAtHost) waiting.io.push.stamp := io.rx.meta.stamp
   decisions.io.push.valid := io.decision.valid
   decisions.io.push.payload := io.decision.payload
 
@@ -48,10 +51,14 @@ class RxSplit(p: ShellParam, beats: Int) extends Component {
   io.unicast.last := beat.last
   io.unicast.fragment.data := beat.data
   io.unicast.fragment.mty := beat.mty
-  io.unicast.fragment.meta := decision.target
+  io.unicast.fragment.meta.assignSomeByName(decision.target)
   io.copy.valid := decided && decision.copy
   io.copy.last := beat.last
   io.copy.fragment := beat.data
+  if (p.stampsAtHost) {
+    io.unicast.meta.stamp := beat.stamp
+    io.copyStamp := beat.stamp
+  }
   io.unicastMayCome := beat.valid
   io.ended := beat.fire && beat.last
   io.empty := waiting.io.occupancy === 0
@@ -67,8 +74,9 @@ class RxSplit(p: ShellParam, beats: Int) extends Component {
   assert(!io.decision.valid || decisions.io.push.ready, "a decision is lost", FAILURE)
 }
 
-/** A beat without what is known of the whole frame. */
-case class BeatData(p: ShellParam) extends Bundle {
+/** A beat without what is known of the whole frame, but for when it came. */
+case class BeatData(p: ShellParam, stamped: Boolean = false) extends Bundle {
   val data = Bits(8 * p.hostBytes bits)
   val mty = UInt(log2Up(p.hostBytes) bits)
+  val stamp = stamped generate RxStamp() // the same in all beats
 }

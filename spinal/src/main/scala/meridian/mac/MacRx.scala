@@ -12,6 +12,10 @@ import spinal.lib._
 case class RxStamp() extends Bundle {
   val time = PtpTime()
   val valid = Bool()
+  def none(): Unit = {
+    time.assignFromBits(B(0, widthOf(time) bits))
+    valid := False
+  }
 }
 
 /** What is kept of a frame beside its bytes on its way to the PS. */
@@ -143,7 +147,7 @@ class MacRx(p: ShellParam) extends Component {
     upsizer.io.input.data := beat.data
     upsizer.io.input.mty := mty
     upsizer.io.input.last := beat.last
-    if (p.box.nonEmpty) upsizer.io.input.meta.stamp := timestamp.now
+    if (p.stamps) upsizer.io.input.meta.stamp := timestamp.now
     val dropper = new FrameDropper(p.hostBytes, HardType(HostStored(p)))
     dropper.io.input << upsizer.io.output
     dropper.io.drop := verdict.dropHost

@@ -12,7 +12,7 @@ import spinal.lib._
 
 /** What is kept of a received frame beside its bytes on its way to the host. */
 case class HostStored(p: ShellParam) extends Bundle {
-  val stamp = p.box.nonEmpty generate RxStamp()
+  val stamp = p.stamps generate RxStamp()
 }
 
 /** What the PS learns of a received frame. */

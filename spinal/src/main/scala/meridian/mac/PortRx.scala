@@ -22,9 +22,8 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
 
   val io = new Bundle {
     val pins = slave(MacRxPins())
-    val host = master(FrameStream(p.hostBytes, RxMeta(p)))
+    val host = master(FrameStream(p.hostBytes, RxMeta.ofPort(p)))
     val hostIdle = out Bool ()
-    val hostStamp = p.box.nonEmpty generate out(RxStamp()) // beside host
     val ps = master(FrameStream(p.psBytes, PsRxMeta(p)))
     val psIdle = out Bool ()
 
@@ -106,8 +105,8 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
   io.host.meta.port := port
   io.host.meta.length := hostBuffer.io.pop.length
   io.host.meta.source.fromWire()
+  if (p.stamps) io.host.meta.stamp := hostBuffer.io.pop.meta.stamp
   io.hostIdle := hostBuffer.io.idle
-  if (p.box.nonEmpty) io.hostStamp := hostBuffer.io.pop.meta.stamp
 
   io.ps.arbitrationFrom(psBuffer.io.pop)
   io.ps.data := psBuffer.io.pop.data

@@ -27,9 +27,8 @@ import spinal.lib.bus.amba4.axilite._
   */
 class HostSide(p: ShellParam) extends Component {
   val io = new Bundle {
-    val rx = Vec(slave(FrameStream(p.hostBytes, RxMeta(p))), p.ports)
+    val rx = Vec(slave(FrameStream(p.hostBytes, RxMeta.ofPort(p))), p.ports)
     val tx = !p.pool generate (Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports))
-    val rxStamp = p.box.nonEmpty generate (in Vec (RxStamp(), p.ports)) // beside rx
     val box = p.hasBoxes generate slave(RegPort(BoxRegs.addressBits)) // accesses of the PS
     val txPaced = !p.pool generate (in Vec (p.txBeatsType(), p.ports)) // beats of paced frames in the buffer of a port
     val txLost = p.twoQueues generate (in Vec (Bits(EgressClass.count bits), p.ports)) // see EgressAdmission
@@ -86,7 +85,6 @@ class HostSide(p: ShellParam) extends Component {
   val box = p.box.map { module =>
     val box = new WireBoxes(p, module)
     for ((to, from) <- box.io.fromWire.zip(io.rx)) to << from
-    box.io.stamp := io.rxStamp
     for ((to, from) <- io.tx.zip(box.io.toWire)) to << from
     for ((to, from) <- box.io.page.zip(boxAccess.io.page)) to << from
     for ((to, from) <- box.io.window.zip(boxAccess.io.window)) to << from

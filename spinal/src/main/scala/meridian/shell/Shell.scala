@@ -63,7 +63,6 @@ class Shell(p: ShellParam) extends Component {
     val rx = new PortRx(p, i, clocks.macRx(i), clocks.host, clocks.ps)
     pins.driveRx(rx.io.pins)
     rx.io.host >> host.io.rx(i)
-    if (p.box.nonEmpty) host.io.rxStamp(i) := rx.io.hostStamp
     val bridge = new PsBridge(p, i, clocks.host, clocks.ps)
     bridge.io.host <> host.io.ps(i)
     bridge.io.filter := ps.io.filter(i)

@@ -62,5 +62,6 @@ class PsToHost(p: ShellParam, port: Int, psCd: ClockDomain, hostCd: ClockDomain)
   io.frames.meta.source.inside := True
   io.frames.meta.source.isFunction := False
   io.frames.meta.source.function := 0
+  if (p.stampsAtHost) io.frames.meta.stamp.none()
   io.idle := buffer.io.idle
 }

@@ -77,6 +77,7 @@ class VebSwitch(p: ShellParam) extends Component {
     frames.meta.source.inside := True
     frames.meta.source.isFunction := True
     frames.meta.source.function := stored.meta.function
+    if (p.stampsAtHost) frames.meta.stamp.none()
   }
 
   val padder = new FramePadder(p.hostBytes, p.minFrame, RxMeta(p))

@@ -42,7 +42,6 @@ class BoxGuardTest extends AnyFunSuite {
     dut.io.control.reset #= false
     dut.io.control.limit #= limit
     dut.io.boxReady #= true
-    dut.io.stamp.valid #= false
     val wire = new FrameSource(dut.io.fromWire, cd)
     val host = new FrameSource(dut.io.fromHost, cd)
 

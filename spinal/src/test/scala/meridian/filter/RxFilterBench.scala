@@ -3,6 +3,7 @@ package meridian.filter
 
 import meridian.filter.rss._
 import meridian.ShellParam
+import meridian.mac.RxStamp
 import spinal.core._
 import spinal.core.sim._
 
@@ -37,13 +38,16 @@ sealed trait From
 case object Wire extends From
 case object OfPs extends From
 case class OfFunction(function: Int) extends From
-case class Frame(port: Int, bytes: Array[Int], from: From = Wire)
+
+/** stamp: when it came, as the bits of an RxStamp; 0 if the module at the host is not told. */
+case class Frame(port: Int, bytes: Array[Int], from: From = Wire, stamp: BigInt = 0)
 case class Arrived(
     function: Int,
     queue: Int,
     hash: (BigInt, HashType.E),
     tci: Option[Int],
     bytes: Seq[Int],
+    stamp: BigInt,
     firstCycle: Long
 )
 object Arrived {
@@ -54,7 +58,7 @@ object Arrived {
     val strip = strips && RxFrames.tagged(frame.bytes)
     val tci = Option.when(strip && !silent)(frame.bytes(14) << 8 | frame.bytes(15))
     val bytes = if (strip) frame.bytes.patch(12, Nil, 4) else frame.bytes
-    Arrived(one.function, one.queue, hash, tci, bytes.toSeq, 0)
+    Arrived(one.function, one.queue, hash, tci, bytes.toSeq, frame.stamp, 0)
   }
 }
 case class Told(verdict: RxVerdict.E, port: Int, function: Option[Int], copy: Boolean, length: Int)
@@ -134,7 +138,7 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
   var lastOut = 0L // cycle of the last beat at c2h
   val flushedAt = mutable.ArrayBuffer[Long]()
   private var first = 0L
-  private var target = (0, 0, 0, (BigInt(0), HashType.none: HashType.E), Option.empty[Int])
+  private var target = (0, 0, 0, (BigInt(0), HashType.none: HashType.E), Option.empty[Int], BigInt(0))
   cd.onSamplings {
     cycle += 1
     if (dut.io.rx.valid.toBoolean && !dut.io.rx.ready.toBoolean) stalls += 1
@@ -147,7 +151,8 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
       val hash = (meta.hash.value.toBigInt, meta.hash.kind.toEnum)
       val tci = Option.when(meta.stripped.toBoolean)(meta.tci.toInt)
       assert(tci.isDefined || meta.tci.toInt == 0)
-      val now = (meta.function.toInt, meta.queue.toInt, meta.length.toInt, hash, tci)
+      val stamp = if (p.stampsAtHost) whole(meta.stamp) else BigInt(0)
+      val now = (meta.function.toInt, meta.queue.toInt, meta.length.toInt, hash, tci, stamp)
       if (beats.isEmpty) { first = cycle; target = now }
       assert(now == target, "what is known of a frame holds over it")
       val mty = dut.io.c2h.fragment.mty.toInt
@@ -157,7 +162,7 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
       if (dut.io.c2h.last.toBoolean) {
         assert(beats.size == target._3, "length of a frame at c2h")
         lastOut = cycle
-        arrived += Arrived(target._1, target._2, target._4, target._5, beats.toSeq, first)
+        arrived += Arrived(target._1, target._2, target._4, target._5, beats.toSeq, target._6, first)
         beats = mutable.ArrayBuffer[Int]()
       }
     }
@@ -244,7 +249,11 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     }
   }
 
-  def send(frame: Frame, validChance: Double = 1.0): Unit = {
+  private def whole(stamp: RxStamp): BigInt =
+    (stamp.valid.toBigInt << 80) + (stamp.time.seconds.toBigInt << 32) + stamp.time.nanoseconds.toBigInt
+
+  def send(asked: Frame, validChance: Double = 1.0): Unit = {
+    val frame = if (p.stampsAtHost) asked.copy(stamp = BigInt(81, random.self)) else asked
     expected += ((frame, fate(frame)))
     val beats = frame.bytes.grouped(p.hostBytes).toSeq
     for ((beat, i) <- beats.zipWithIndex) {
@@ -259,6 +268,12 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
       dut.io.rx.fragment.mty #= p.hostBytes - beat.length
       dut.io.rx.fragment.meta.port #= frame.port
       dut.io.rx.fragment.meta.length #= frame.bytes.length
+      if (p.stampsAtHost) {
+        val stamp = dut.io.rx.fragment.meta.stamp
+        stamp.valid #= frame.stamp.testBit(80)
+        stamp.time.seconds #= (frame.stamp >> 32) & ((BigInt(1) << 48) - 1)
+        stamp.time.nanoseconds #= frame.stamp & 0xffffffffL
+      }
       val source = dut.io.rx.fragment.meta.source
       source.inside #= frame.from != Wire
       source.isFunction #= frame.from.isInstanceOf[OfFunction]

@@ -2,6 +2,7 @@
 package meridian.filter
 
 import meridian.ShellParam
+import meridian.box.BoxPins
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core.sim._
 
@@ -10,7 +11,10 @@ import scala.collection.mutable
 class RxFilterTest extends AnyFunSuite {
   private val tight = ShellParam(maxFrame = 2000, copyBufferBytes = 4096)
   private val small = tight.copy(ports = 2, hostBytes = 32, functions = 20, groups = 16)
-  private val large = tight.copy(ports = 4, hostBytes = 64, functions = 256, groups = 64)
+  private val wide = tight.copy(ports = 4, hostBytes = 64, functions = 256, groups = 64)
+
+  /** With a module at the host, which is told when each frame came. */
+  private val large = wide.copy(hostBox = Some(BoxPins.whole(wide, atHost = true)))
   private val fast = Latencies(mac = 4, range = 2, queue = 2, credit = 2)
   private val slow = Latencies(mac = 6, range = 4, queue = 3, credit = 6)
   private def build(p: ShellParam, l: Latencies) =
@@ -80,7 +84,12 @@ class RxFilterTest extends AnyFunSuite {
     }
   }
 
-  for ((name, p, seed) <- Seq(("256 bit, 20 functions", small, 21), ("512 bit, 256 functions", large, 22)))
+  for (
+    (name, p, seed) <- Seq(
+      ("256 bit, 20 functions", small, 21),
+      ("512 bit, 256 functions, with times of arrival", large, 22)
+    )
+  )
     test(s"random frames, flags, lists and tables against the model, $name") {
       run(p, seed) { (_, bench) =>
         val random = bench.random

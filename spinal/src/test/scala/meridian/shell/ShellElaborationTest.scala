@@ -212,6 +212,12 @@ class ShellElaborationTest extends AnyFunSuite {
     assert(!plain.contains("UserInterruptPort") && !plain.contains("CommandQueues"))
   }
 
+  /** Blocks on the way of a received frame to a module at the host, and what the buffer of its port has. */
+  private val stampTraces = Seq("VebSwitch", "RxFilter", "RxSplit", "Replicator", "VlanStrip", "HostGuard")
+  private val kept = "hostBuffer_io_pop_payload_fragment_meta_stamp"
+  private def ofModule(verilog: String, name: String): String =
+    s"(?s)\nmodule $name \\(.*?\nendmodule".r.findFirstIn(verilog).getOrElse(fail(s"there is no module $name"))
+
   test("a user's module at the host, alone, and beside those at the wire", LongTest) {
     val sizes = ShellParam(ports = 2, functions = 33, queues = 64, selfTest = true)
     val alone = sizes.copy(hostBox = Some(BoxPins.whole(sizes, atHost = true)))
@@ -220,7 +226,16 @@ class ShellElaborationTest extends AnyFunSuite {
       val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
       assert("\\n  host_box boxAtHost ".r.findAllIn(verilog).size == 1)
       assert("\\n  user_box box\\d ".r.findAllIn(verilog).size == (if (param.box.isEmpty) 0 else 2))
+      for (block <- stampTraces) assert(ofModule(verilog, block).contains("stamp"), block)
+      assert(verilog.contains(kept))
     }
+    // A module at the host without the ports for the time of arrival costs no memory for it, on no way to it.
+    val untimed = BoxPins.whole(sizes, atHost = true)
+    val ports = untimed.ports.filterNot(_.name.startsWith("s_axis_rx_tuser_time"))
+    elaborate(alone.copy(hostBox = Some(untimed.copy(ports = ports))))
+    val without = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
+    for (block <- stampTraces) assert(!ofModule(without, block).contains("stamp"), block)
+    assert(!without.contains(kept))
   }
 
   test("largest sizes") {

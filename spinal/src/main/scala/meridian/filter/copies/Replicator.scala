@@ -4,6 +4,7 @@ package meridian.filter.copies
 import meridian.promise.Promise
 import meridian.filter._
 import meridian.ShellParam
+import meridian.mac.RxStamp
 import meridian.frame.FrameStream
 import spinal.core._
 import spinal.lib._
@@ -18,7 +19,7 @@ object Replicator {
 case class BeatInfo(p: ShellParam) extends Bundle {
   val last = Bool()
   val mty = UInt(log2Up(p.hostBytes) bits)
-  val meta = RxTarget(p)
+  val meta = RxTarget(p, p.stampsAtHost)
 }
 
 /** Stores frames for several functions once, and reads each of them out once for each function.
@@ -47,10 +48,11 @@ class Replicator(p: ShellParam, words: Int) extends Component {
     val reserve = slave(Flow(CopyJob(p)))
     val reserved = out(Bool())
     val write = slave(Flow(Fragment(Bits(8 * p.hostBytes bits))))
+    val stamp = p.stampsAtHost generate in(RxStamp()) // beside write
     val list = master(ListLookup(p))
     val request = master(Stream(CopyRequest(p)))
     val decision = slave(Flow(CopyDecision(p)))
-    val frame = master(FrameStream(p.hostBytes, RxTarget(p)))
+    val frame = master(FrameStream(p.hostBytes, RxTarget(p, p.stampsAtHost)))
     val empty = out(Bool())
   }
   val ring = Mem(Bits(8 * p.hostBytes bits), words)
@@ -121,15 +123,24 @@ class Replicator(p: ShellParam, words: Int) extends Component {
     val said = BeatInfo(p)
     said.last := last
     said.mty := mty.andMask(last)
-    said.meta := copy.target
+    said.meta.assignSomeByName(copy.target)
+    if (p.stampsAtHost) said.meta.stamp.none() // it comes from a memory of its own
     val beat = ring.streamReadSync(address, said)
     // Whether a copy goes next is known late in a cycle: it must not reach back to the addresses and their counters.
-    val frame = FrameStream(p.hostBytes, RxTarget(p))
+    val frame = FrameStream(p.hostBytes, RxTarget(p, p.stampsAtHost))
     frame.arbitrationFrom(beat)
     frame.last := beat.linked.last
     frame.fragment.data := beat.value
     frame.fragment.mty := beat.linked.mty
     frame.fragment.meta := beat.linked.meta
+    if (p.stampsAtHost) {
+      val stamps = Mem(RxStamp(), frames)
+      val written, started = Reg(UInt(log2Up(frames) bits)) init 0
+      stamps.write(written, io.stamp, io.write.valid && io.write.last)
+      when(io.write.valid && io.write.last)(written := written + 1)
+      when(done)(started := started + 1)
+      frame.fragment.meta.stamp.allowOverride() := stamps.readSync(started, address.ready)
+    }
     io.frame << frame.s2mPipe()
   }
 

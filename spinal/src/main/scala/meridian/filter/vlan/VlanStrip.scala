@@ -18,9 +18,9 @@ import spinal.lib._
   */
 class VlanStrip(p: ShellParam) extends Component {
   val io = new Bundle {
-    val in = slave(FrameStream(p.hostBytes, RxTarget(p)))
-    val next = slave(Flow(Fragment(FrameWord(p.hostBytes, RxTarget(p)))))
-    val out = master(FrameStream(p.hostBytes, C2hMeta(p)))
+    val in = slave(FrameStream(p.hostBytes, RxTarget(p, p.stampsAtHost)))
+    val next = slave(Flow(Fragment(FrameWord(p.hostBytes, RxTarget(p, p.stampsAtHost)))))
+    val out = master(FrameStream(p.hostBytes, C2hMeta(p, p.stampsAtHost)))
   }
   val target = io.in.fragment.meta
   val data = io.in.fragment.data
@@ -46,5 +46,6 @@ class VlanStrip(p: ShellParam) extends Component {
   io.out.fragment.meta.length := target.length
   io.out.fragment.meta.hash := target.hash
   io.out.fragment.meta.stripped := target.told
+  if (p.stampsAtHost) io.out.fragment.meta.stamp := target.stamp
   io.out.fragment.meta.tci := Mux(first, tci, RegNextWhen(tci, first && io.in.fire)).andMask(target.told)
 }

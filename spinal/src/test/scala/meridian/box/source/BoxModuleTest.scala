@@ -102,7 +102,7 @@ class BoxModuleTest extends AnyFunSuite with BoxFiles {
     val wire = read("at_wire", BoxPins.of(p))
     val told = BoxPins.misfits(p, wire, atHost = true)
     assert(told.contains("it has no port m_axis_rx_tuser_queue, an output of 11 bits"))
-    assert(told.contains("only a module at the wire has s_axis_rx_tuser_time, 80 bits: take it out"))
+    assert(told.contains("only a module at the wire has m_axis_rx_tuser_time, 80 bits: take it out"))
     assert(refused(p.copy(hostBox = Some(wire))).contains("the module at_wire does not fit at the host:"))
     assert(
       BoxPins.misfits(p, read("not_wire", host)).head ==
@@ -124,6 +124,9 @@ class BoxModuleTest extends AnyFunSuite with BoxFiles {
       BoxPins.misfits(p, read("asks", BoxPins.of(p) ++ BoxPins.reads)).head ==
         "only a module at the host has m_axis_dma_read_tvalid, 1 bit: take it out"
     )
+    // At the wire it passes on the whole time of arrival or nothing of it.
+    val half = read("half", BoxPins.of(p).filterNot(_.name == "m_axis_rx_tuser_time_valid"))
+    assert(BoxPins.misfits(p, half) == Seq("it has no port m_axis_rx_tuser_time_valid, an output of 1 bit"))
     val turned = host.map { pin =>
       if (pin.name == "s_axis_rx_tuser_function") pin.copy(toBox = false)
       else if (pin.name == "m_axis_tx_tuser_request") pin.copy(width = 16)

@@ -101,7 +101,9 @@ class BoxSourceTest extends AnyFunSuite with BoxFiles {
       val module = BoxModule.read(Seq(file("PassingBox.scala")), Some("meridian.box.source.PassingBox"), bytes)
       assert(module.name == "PassingBox" && BoxPins.misfits(p.copy(hostBytes = bytes), module).isEmpty)
       assert(
-        BoxPins.of(p).forall(pin => module.has(pin.name) || pin.name.matches(".*_tuser_(dst|size|src)|box_.*"))
+        BoxPins
+          .of(p)
+          .forall(pin => module.has(pin.name) || pin.name.matches(".*_tuser_(dst|size|src)|m_.*_time.*|box_.*"))
       )
       assert(module.parameters(BoxModule.id) == 0x1234 && module.parameters(BoxModule.version) == 5)
     }
