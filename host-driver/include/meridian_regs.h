@@ -13,7 +13,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      16
+#define MERIDIAN_MAP_MINOR                                      17
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -683,6 +683,12 @@
 #define MERIDIAN_PORT_TEST_DESTINATION_HIGH                     0x020
 #define MERIDIAN_PORT_TEST_DESTINATION_HIGH_ADDRESS_SHIFT       0
 #define MERIDIAN_PORT_TEST_DESTINATION_HIGH_ADDRESS_MASK        0x0000ffffu
+#define MERIDIAN_PORT_TEST_RATE                                 0x024
+#define MERIDIAN_PORT_TEST_RATE_RATE_SHIFT                      0
+#define MERIDIAN_PORT_TEST_RATE_RATE_MASK                       0x03ffffffu
+#define MERIDIAN_PORT_TEST_BURST                                0x028
+#define MERIDIAN_PORT_TEST_BURST_BYTES_SHIFT                    0
+#define MERIDIAN_PORT_TEST_BURST_BYTES_MASK                     0x0000ffffu
 #define MERIDIAN_PORT_TEST_STATUS                               0x040
 #define MERIDIAN_PORT_TEST_STATUS_STATE_SHIFT                   0
 #define MERIDIAN_PORT_TEST_STATUS_STATE_MASK                    0x00000007u
@@ -708,6 +714,7 @@
 #define MERIDIAN_PORT_TEST_COUNTER_REPEATED                     0x0d0
 #define MERIDIAN_PORT_TEST_COUNTER_TIMED                        0x0d8
 #define MERIDIAN_PORT_TEST_COUNTER_LATENCY_SUM                  0x0e0
+#define MERIDIAN_PORT_TEST_COUNTER_BIT_ERRORS                   0x0e8
 
 /*
  * Transceiver of a port: loopback, test patterns, and its own registers (DRP); in a build that has

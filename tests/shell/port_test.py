@@ -39,11 +39,13 @@ class PortTest:
 
     def start(
         self, size: int = 60, frames: int = 0, interval: int = 0, label: int = 0x77, patience: int = 50,
-        generate: bool = True, check: bool = True, force: bool = False, delay: bool = False,
+        generate: bool = True, check: bool = True, force: bool = False, delay: bool = False, rate: int = 0, burst: int = 0,
     ) -> None:  # fmt: skip
         self.write("SIZE", size | size << 16)
         self.write("SIZE_STEP", 0)
         self.write("INTERVAL", interval)
+        self.write("RATE", rate)
+        self.write("BURST", burst)
         self.write("FRAMES", frames)
         self.write("RUN", label | patience << 16)
         self.write("DESTINATION_LOW", 0x0000_0F02)

@@ -69,6 +69,26 @@ def test_both_ports_at_line_rate(bench: Bench, size: int, count: int) -> None:
     assert not bench.seen.c2h and not any(bench.seen.ps.values())
 
 
+def test_a_rate_is_kept_on_the_wire(bench: Bench) -> None:
+    """At a tenth of the line's bits, also by frames of which one waits for the longest of another source."""
+    test, count, size = PortTest(bench.shell, bus="pf"), 200, 600
+    loop = Loop(bench)
+    # A beat of 8 bytes a cycle is the line's rate.
+    test.start(size, count, patience=200, force=True, rate=(8 << 20) // 10, burst=10_000)
+    loop.step(30_000)
+    bench.ps_send(0, other(WIRE, 1, 9000, source=PS))
+    loop.until_idle(test)
+    events = of_test(bench)
+    ns = (events[-1]["t_ps"] - events[0]["t_ps"]) / 1000
+    ideal = (count - 1) * size * 8 / (bench.rate / 10)
+    print(f"{ns / ideal:.4f} of the time by the rate")
+    assert len(events) == count and ideal * 0.995 <= ns <= ideal * 1.002
+    counts = test.counts()
+    assert (counts["sent"], counts["good"]) == (count, count) and bench.shell.counters("PORT_COUNTERS", 0)[
+        "tx_from_ps"
+    ] == 1
+
+
 def test_a_cable_from_port_to_port(bench: Bench) -> None:
     tests = [PortTest(bench.shell, port) for port in range(2)]
     loop = Loop(bench, way={0: 1, 1: 0})
@@ -167,7 +187,8 @@ def test_faults_of_the_wire_are_told_apart(bench: Bench) -> None:
     for name, value in (("sent", 80), ("sent_bytes", 8000), ("received_bytes", 7999)):
         assert counts.pop(name) == value, name
     assert counts == {
-        "good": 77, "damaged_pattern": 1, "damaged_fcs": 1, "damaged_length": 1, "skipped": 2, "repeated": 1, "late": 1
+        "good": 77, "damaged_pattern": 1, "damaged_fcs": 1, "damaged_length": 1, "skipped": 2, "repeated": 1, "late": 1,
+        "bit_errors": 1,
     }  # fmt: skip
 
 

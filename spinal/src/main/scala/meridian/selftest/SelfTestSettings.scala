@@ -48,7 +48,7 @@ case class SelfTestSettings(p: ShellParam) extends Bundle {
   val count = UInt(p.queueBits + 1 bits)
   val sizeFirst, sizeStep, sizeLast = p.lengthType()
   val interval = UInt(32 bits) // cycles from frame to frame at least
-  val rate = UInt(Pacing.rateBits bits) // bytes in 2^20 cycles of 4 ns; 0: any
+  val rate = UInt(Pacing.rateBits bits) // bytes in 2^20 cycles, of 4 ns or of the MAC; 0: any
   val burst = UInt(16 bits) // bytes
   val frames = UInt(32 bits) // 0: no end
   val destination, source = Bits(48 bits) // first byte on the wire in 7:0

@@ -87,6 +87,8 @@ class PortTestBench(val dut: PortTestTop, mac: Int = 2560) {
     "run" -> 0x18,
     "low" -> 0x1c,
     "high" -> 0x20,
+    "rate" -> 0x24,
+    "burst" -> 0x28,
     "status" -> 0x40,
     "cut" -> 0x44,
     "least" -> 0x48,
@@ -251,11 +253,15 @@ class PortTestBench(val dut: PortTestTop, mac: Int = 2560) {
       interval: BigInt = 0,
       label: Int = 0x1234,
       patience: Int = 2,
-      mode: Int = 3
+      mode: Int = 3,
+      rate: BigInt = 0,
+      burst: Int = 0
   ): Unit = {
     write("size", first | BigInt(if (last < 0) first else last) << 16)
     write("step", step)
     write("interval", interval)
+    write("rate", rate)
+    write("burst", burst)
     write("frames", frames)
     write("run", label | BigInt(patience) << 16)
     write("low", BigInt("ddccbb02", 16))
