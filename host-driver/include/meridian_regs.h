@@ -13,7 +13,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      17
+#define MERIDIAN_MAP_MINOR                                      18
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -725,7 +725,7 @@
 #define MERIDIAN_TRANSCEIVER_MAX                                4
 #define MERIDIAN_TRANSCEIVER_LOOPBACK                           0x000
 #define MERIDIAN_TRANSCEIVER_LOOPBACK_MODE_SHIFT                0
-#define MERIDIAN_TRANSCEIVER_LOOPBACK_MODE_MASK                 0x00000007u
+#define MERIDIAN_TRANSCEIVER_LOOPBACK_MODE_MASK                 0x0000000fu
 #define MERIDIAN_TRANSCEIVER_LOOPBACK_FORCE_SHIFT               8
 #define MERIDIAN_TRANSCEIVER_LOOPBACK_FORCE_MASK                0x00000100u
 #define MERIDIAN_TRANSCEIVER_PRBS                               0x004
@@ -761,6 +761,8 @@
 #define MERIDIAN_TRANSCEIVER_STATUS_RESETTING_MASK              0x00000080u
 #define MERIDIAN_TRANSCEIVER_STATUS_TRAFFIC_SHIFT               8
 #define MERIDIAN_TRANSCEIVER_STATUS_TRAFFIC_MASK                0x00000100u
+#define MERIDIAN_TRANSCEIVER_STATUS_MAC_LOOP_SHIFT              9
+#define MERIDIAN_TRANSCEIVER_STATUS_MAC_LOOP_MASK               0x00000200u
 #define MERIDIAN_TRANSCEIVER_DRP_COMMAND                        0x010
 #define MERIDIAN_TRANSCEIVER_DRP_COMMAND_ADDRESS_SHIFT          0
 #define MERIDIAN_TRANSCEIVER_DRP_COMMAND_ADDRESS_MASK           0x000003ffu
@@ -780,6 +782,7 @@
 #define MERIDIAN_TRANSCEIVER_EYE_SCAN_RESET_MASK                0x00000001u
 #define MERIDIAN_TRANSCEIVER_EYE_SCAN_SCANS_SHIFT               1
 #define MERIDIAN_TRANSCEIVER_EYE_SCAN_SCANS_MASK                0x00000002u
+#define MERIDIAN_TRANSCEIVER_MAC_LOOP_LOST                      0x01c
 
 /* 64-bit counters of an Ethernet port, since reset. */
 #define MERIDIAN_PORT_COUNTERS_BASE(i)                          (0x108000 + 0x1000 * (i))

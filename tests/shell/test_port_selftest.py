@@ -8,37 +8,17 @@ from collections.abc import Iterator
 import pytest
 from bench import WIRE_OVERHEAD, Bench
 from conftest import Start
-from port_test import Loop, PortTest, of_test
-from test_isolation import BOB, PS, WIRE, frame
+from port_test import Loop, PortTest, of_test, other, self_test_bench
+from test_isolation import BOB, PS, WIRE
 
 pytestmark = pytest.mark.long
 
-CONFIGURATION = ("--ports", "2", "--self-test", "true")
 WATCH_NS = 1_100_000
 
 
 @pytest.fixture
 def bench(start: Start) -> Bench:
-    """Function 0 gets what is sent to Bob and may send anything by port 0; the PS has an address on each port."""
-    bench = Bench(start(configuration=CONFIGURATION), ring_log2=10)
-    for port in range(2):
-        bench.enable_host(port, True, True)
-        bench.set_ps_filter(port, True, False, False, False)
-        bench.add_ps_address(port, PS)
-        bench.ps[port].start()
-    bench.set_flags(0, False, False, False, trusted=True)
-    bench.set_queues(0, 0, 1)
-    bench.add_address(0, BOB, None, 0)
-    bench.shell.set_buffer_size(0, 2048)
-    bench.shell.post(0, 60_000, 2048)
-    bench.step(5000)
-    return bench
-
-
-def other(destination: bytes, number: int, size: int = 200, source: bytes = WIRE) -> bytes:
-    """A frame that is none of a test."""
-    data = frame(destination, number, size, source)
-    return data[:12] + b"\x88\xb6" + data[14:]
+    return self_test_bench(start)
 
 
 @pytest.mark.parametrize(("size", "count"), [(60, 2000), (1514, 200), (9596, 40)])
@@ -254,7 +234,7 @@ def test_a_vf_reaches_no_transceiver(bench: Bench) -> None:
     """Neither loopback nor pattern nor registers behind DRP, by force or without. A PF reaches them at the same places, now
     that the PS has none of the ports."""
     shell, vf = bench.shell, 4
-    forced = {"LOOPBACK": 0x102, "PRBS": 0x1_0505, "DRP_COMMAND": 0xABCD_8123, "EYE_SCAN": 1}
+    forced = {"LOOPBACK": 0x108, "PRBS": 0x1_0505, "DRP_COMMAND": 0xABCD_8123, "EYE_SCAN": 1}
 
     def state(port: int) -> list[int]:
         names = ("LOOPBACK", "PRBS", "STATUS", "DRP_STATUS", "EYE_SCAN")
@@ -263,7 +243,7 @@ def test_a_vf_reaches_no_transceiver(bench: Bench) -> None:
     for port in range(2):
         bench.set_ps_filter(port, False, False, False, False)
         at_first = state(port)
-        for name, value in forced.items():
+        for name, value in [("LOOPBACK", 0x102), *forced.items()]:
             at = shell.regs.address("TRANSCEIVER", name, port)
             for word in (value, value & 0xFF):
                 shell.write(at, word, function=vf)
@@ -274,4 +254,4 @@ def test_a_vf_reaches_no_transceiver(bench: Bench) -> None:
             shell.write(shell.regs.address("TRANSCEIVER", name, port), value)
         bench.step(1000)
         loopback, prbs, _, drp, eye_scan = state(port)
-        assert (loopback, prbs, eye_scan & 1) == (2, 0x505, 1) and drp != at_first[3]
+        assert (loopback, prbs, eye_scan & 1) == (8, 0x505, 1) and drp != at_first[3]

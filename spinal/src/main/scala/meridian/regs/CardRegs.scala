@@ -140,7 +140,9 @@ class CardRegs(p: ShellParam) extends Component {
   ptp.io.locked := io.phcLocked
   io.phcInterrupt := ptp.io.interrupt
 
-  val linkUp = BufferCC(io.macLinkUp, B(0, p.ports bits))
+  // A port whose frames go round before the MAC has a link.
+  val macLinkUp = BufferCC(io.macLinkUp, B(0, p.ports bits))
+  val linkUp = if (p.selfTest) macLinkUp | Vec(io.transceiver.map(_.macLoops)).asBits else macLinkUp
   io.psLinkUp := RegNext(linkUp, B(0, p.ports bits))
   for ((port, i) <- ports.zipWithIndex) {
     port.io.linkUp := linkUp(i)

@@ -12,6 +12,7 @@ import meridian.mac.pause.{PauseReport, PauseRx}
 import meridian.ptp._
 import meridian.regs.{BoxRegs, CardRegs}
 import meridian.regs.bus.RegCrossing
+import meridian.selftest.port.MacLoop
 import meridian.transceiver.TransceiverCrossing
 import meridian.veb.PsBridge
 import spinal.core._
@@ -61,7 +62,9 @@ class Shell(p: ShellParam) extends Component {
   val ports = for (i <- 0 until p.ports) yield new Area {
     val pins = io.port(i)
     val rx = new PortRx(p, i, clocks.macRx(i), clocks.host, clocks.ps)
-    pins.driveRx(rx.io.pins)
+    val loop = p.selfTest generate new MacLoop(clocks.ps, clocks.macTx(i), clocks.macRx(i))
+    pins.driveRx(if (p.selfTest) loop.io.macRx else rx.io.pins)
+    if (p.selfTest) rx.io.pins <> loop.io.rx
     rx.io.host >> host.io.rx(i)
     if (p.box.nonEmpty) host.io.rxStamp(i) := rx.io.hostStamp
     val bridge = new PsBridge(p, i, clocks.host, clocks.ps)
@@ -76,7 +79,8 @@ class Shell(p: ShellParam) extends Component {
     rx.io.record >> ps.io.rxRecord(i)
 
     val tx = new PortTx(p, i, clocks.host, clocks.ps, clocks.macTx(i))
-    pins.connectTx(tx.io.pins)
+    pins.connectTx(if (p.selfTest) loop.io.macTx else tx.io.pins)
+    if (p.selfTest) tx.io.pins <> loop.io.tx
     if (!p.pool) tx.io.host << host.io.tx(i)
     if (!p.pool) host.io.txPaced(i) := tx.io.paced
     if (p.twoQueues) host.io.txLost(i) := tx.io.lost
@@ -106,6 +110,8 @@ class Shell(p: ShellParam) extends Component {
       rx.io.test := ps.io.portTestRx(i)
       tx.io.test <> ps.io.portTestTx(i)
       tx.io.time := txTime.io.dstTime
+      loop.io.txTime := txTime.io.dstTime
+      loop.io.rxTime := rxTime.io.dstTime
     }
     ps.io.phcLocked(2 * i) := rxTime.io.dstLocked
     ps.io.phcLocked(2 * i + 1) := txTime.io.dstLocked
@@ -161,6 +167,7 @@ class Shell(p: ShellParam) extends Component {
     one.io.port <> ps.io.transceiver(i)
     one.io.txRestart := ps.io.macTxRestart(i)
     one.io.pins <> io.port(i).gt
+    one.io.loop <> ports(i).loop.io.control
     one
   }
 
