@@ -16,7 +16,7 @@ object SelfTestRefusal extends SpinalEnum {
   sizeZero, // a frame of no byte
   sizeTooBig, // a frame larger than the largest
   sizeSequence, // sizes that never reach the last: it is below the first, or the step is 0
-  queues, // none, beyond the card's, or not all of the function
+  queues, // none, beyond the card's, not all of the function, or of one that is not the PF's who starts
   window, // the measurement window has no cycle
   traffic, // the function, or a function of its port, has had frames
   stopped // a stop came before the test had begun
