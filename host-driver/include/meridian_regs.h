@@ -147,7 +147,8 @@
 #define MERIDIAN_PORT_TEST_REFUSAL_LINK_DOWN                    8
 #define MERIDIAN_PORT_TEST_REFUSAL_TRAFFIC                      9
 #define MERIDIAN_PORT_TEST_REFUSAL_STOPPED                      10
-#define MERIDIAN_PORT_TEST_REFUSALS                             11
+#define MERIDIAN_PORT_TEST_REFUSAL_PS_TRAFFIC                   11
+#define MERIDIAN_PORT_TEST_REFUSALS                             12
 
 /* What ended a test of a port. */
 #define MERIDIAN_PORT_TEST_END_NONE                             0

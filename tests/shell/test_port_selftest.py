@@ -93,24 +93,31 @@ def test_both_ends_of_a_cable_are_armed_before_a_frame_goes(bench: Bench) -> Non
 
 
 def test_traffic_refuses_a_start_unless_it_is_forced(bench: Bench) -> None:
+    """Of the PS, as PTP is, with a code of its own."""
     test = PortTest(bench.shell)
-    for number in range(20):  # the PS's frames are no traffic
-        bench.ps_send(0, other(WIRE, number, source=PS))
-        bench.shell.rx(other(PS, number))
     test.start(frames=5)
     bench.step(WATCH_NS)
     Loop(bench).until_idle(test)
     assert (test.refusal, test.end) == ("none", "complete")
     before = test.counts()
-    for send in (lambda: bench.shell.rx(other(BOB, 1)), lambda: bench.shell.h2c(0, other(WIRE, 1), metadata=0)):
+    for send, refusal in (
+        (lambda: bench.shell.rx(other(BOB, 1)), "traffic"),
+        (lambda: bench.shell.h2c(0, other(WIRE, 1), metadata=0), "traffic"),
+        (lambda: bench.shell.rx(other(PS, 1)), "ps_traffic"),
+        (lambda: bench.ps_send(0, other(WIRE, 1, source=PS)), "ps_traffic"),
+    ):
         test.start(frames=5)
         bench.step(100_000)
         assert test.state == "starting"
         send()
         bench.step(10_000)
-        assert (test.state, test.refusal, test.end) == ("idle", "traffic", "complete")
+        assert (test.state, test.refusal, test.end) == ("idle", refusal, "complete")
         assert test.counts() == before
     assert len(of_test(bench)) == 5
+    bench.ps_send(0, other(WIRE, 2, source=PS))
+    test.start(frames=5, force=True)
+    Loop(bench).until_idle(test)
+    assert (test.refusal, test.end) == ("none", "complete")
 
 
 def test_a_forced_test_costs_host_and_ps_no_frame(bench: Bench) -> None:

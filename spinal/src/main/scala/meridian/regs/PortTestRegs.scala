@@ -81,7 +81,13 @@ class PortTestRegs(p: ShellParam) extends Component {
     val mode = page.reg(0x004, "mode", "What the next test does")
     s.generate := page.rw(mode, 0, "generate", Bool(), "send frames by the port")
     s.check := page.rw(mode, 1, "check", Bool(), "take received frames of the label out of the stream, and check them")
-    s.force := page.rw(mode, 2, "force", Bool(), "start although the port carries traffic, or has no link")
+    s.force := page.rw(
+      mode,
+      2,
+      "force",
+      Bool(),
+      "start although the port carries traffic of host or PS, or has no link"
+    )
     s.delay := page.rw(
       mode,
       3,

@@ -18,7 +18,8 @@ object PortTestRefusal extends SpinalEnum {
   mac, // the transmit side of the MAC is in reset, has no clock, or still has a frame of the last test
   linkDown, // the port has no link
   traffic, // the port has had frames of the host
-  stopped // a stop came before the test had begun
+  stopped, // a stop came before the test had begun
+  psTraffic // the port has had frames of the PS, as those of PTP
   = newElement()
 }
 

@@ -59,7 +59,9 @@ class MacLoopTest extends AnyFunSuite {
     b.until("all of them")(b.toPs.size == expected.size)
     b.dut.ps.waitSampling(1000)
     for (source <- Seq(0x11, 0x12)) {
-      val sent = expected.collect { case (s, i) if s == source => data(source, i, sizes(i).max(14)).toSeq.padTo(60, 0.toByte) }
+      val sent = expected.collect {
+        case (s, i) if s == source => data(source, i, sizes(i).max(14)).toSeq.padTo(60, 0.toByte)
+      }
       assert(b.toPs.filter(_(6) == source) == sent && b.toHost.filter(_(6) == source) == sent)
     }
     assert(b.toPs.size == expected.size && b.toHost.size == expected.size && b.wire.isEmpty)
@@ -84,15 +86,18 @@ class MacLoopTest extends AnyFunSuite {
       assert(b.count("sent") == 400 && b.count("good") == 400 && b.dut.io.lost.toBigInt == 0)
     }
 
-  run("behind a receive clock that is 5 % slow, frames are lost and counted, and nothing stands still", rx = 2700) { b =>
-    b.start(first = 9600, frames = 40, mode = 7)
-    b.untilIdle(2000000)
-    val counts = b.counts
-    val lost = b.dut.io.lost.toBigInt
-    assert(counts("sent") == 40 && lost > 0 && counts("good") + lost == 40 && counts("good") + counts("damaged_fcs") <= 40)
-    b.start(first = 60, frames = 40, mode = 7) // in whose gaps the clock catches up
-    b.untilIdle()
-    assert(b.count("good") == 40)
+  run("behind a receive clock that is 5 % slow, frames are lost and counted, and nothing stands still", rx = 2700) {
+    b =>
+      b.start(first = 9600, frames = 40, mode = 7)
+      b.untilIdle(2000000)
+      val counts = b.counts
+      val lost = b.dut.io.lost.toBigInt
+      assert(
+        counts("sent") == 40 && lost > 0 && counts("good") + lost == 40 && counts("good") + counts("damaged_fcs") <= 40
+      )
+      b.start(first = 60, frames = 40, mode = 7) // in whose gaps the clock catches up
+      b.untilIdle()
+      assert(b.count("good") == 40)
   }
 
   private val sides = Seq[(String, PortTestTop => spinal.core.ClockDomain)](
@@ -122,65 +127,66 @@ class MacLoopTest extends AnyFunSuite {
       }
     }
 
-  run("it begins and ends between frames, under traffic of all sources, and each frame comes whole and in one place") { b =>
-    val random = new Random(1)
-    b.dut.io.link #= true
-    b.start(first = 60, last = 700, step = 13, frames = 0, mode = 7)
-    b.until("it runs")(b.state == b.code(PortTestState.running))
-    val sent, received = mutable.ArrayBuffer[Seq[Byte]]()
-    var sending = true
-    val host = fork {
-      var i = 0
-      while (sending) {
-        val frame = data(0x12, i & 0xff, 60 + random.nextInt(1500))
-        sent += frame.toSeq
-        b.sendHost(frame)
-        b.dut.host.waitSampling(random.nextInt(100) + 1)
-        i += 1
+  run("it begins and ends between frames, under traffic of all sources, and each frame comes whole and in one place") {
+    b =>
+      val random = new Random(1)
+      b.dut.io.link #= true
+      b.start(first = 60, last = 700, step = 13, frames = 0, mode = 7)
+      b.until("it runs")(b.state == b.code(PortTestState.running))
+      val sent, received = mutable.ArrayBuffer[Seq[Byte]]()
+      var sending = true
+      val host = fork {
+        var i = 0
+        while (sending) {
+          val frame = data(0x12, i & 0xff, 60 + random.nextInt(1500))
+          sent += frame.toSeq
+          b.sendHost(frame)
+          b.dut.host.waitSampling(random.nextInt(100) + 1)
+          i += 1
+        }
       }
-    }
-    val partner = fork {
-      var i = 0
-      while (sending) {
-        val frame = data(0x13, i & 0xff, 60 + random.nextInt(1500))
-        received += frame.toSeq
-        b.receive(frame)
-        b.dut.macRx.waitSampling(frame.length / 8 + random.nextInt(200) + 1)
-        i += 1
+      val partner = fork {
+        var i = 0
+        while (sending) {
+          val frame = data(0x13, i & 0xff, 60 + random.nextInt(1500))
+          received += frame.toSeq
+          b.receive(frame)
+          b.dut.macRx.waitSampling(frame.length / 8 + random.nextInt(200) + 1)
+          i += 1
+        }
       }
-    }
-    var on = true
-    for (_ <- 0 until 60) {
-      b.dut.ps.waitSampling(20 + random.nextInt(2000))
-      on = !on
-      b.setLoop(on)
-      if (random.nextBoolean()) b.until("the change")(b.dut.io.loops.toBoolean == on)
-    }
-    b.setLoop(true)
-    b.until("the loop")(b.dut.io.loops.toBoolean)
-    sending = false
-    host.join()
-    partner.join()
-    b.dut.ps.waitSampling(3000)
-    b.stop()
-    b.untilIdle()
-    b.dut.ps.waitSampling(3000)
-    val ofHost = (f: Seq[Byte]) => f(6) == 0x12
-    val out = b.wire.filterNot(_.ofTest).map(_.data.toSeq)
-    val round = b.toHost.filter(ofHost)
-    println(s"${sent.size} frames of the host: ${out.size} went out, ${round.size} came round")
-    assert(out.size > 20 && round.size > 20 && out.size + round.size == sent.size)
-    assert(out.toSet ++ round.toSet == sent.toSet && inOrder(out, sent) && inOrder(round, sent))
-    val came = b.toHost.filterNot(ofHost)
-    println(s"${received.size} frames of the partner: ${came.size} came")
-    assert(came.size > 20 && came.size < received.size && inOrder(came, received))
-    assert(b.dut.io.lost.toBigInt == 0)
-    // Frames of the test that went out came not back; no other is missing, and none is damaged.
-    val gone = b.wire.count(_.ofTest)
-    val counts = b.counts
-    assert(counts("good") + gone == counts("sent") && counts("skipped") <= gone && gone > 20 && counts("good") > 20)
-    for (name <- Seq("damaged_fcs", "damaged_length", "damaged_pattern", "late", "repeated", "bit_errors"))
-      assert(counts(name) == 0, name)
+      var on = true
+      for (_ <- 0 until 60) {
+        b.dut.ps.waitSampling(20 + random.nextInt(2000))
+        on = !on
+        b.setLoop(on)
+        if (random.nextBoolean()) b.until("the change")(b.dut.io.loops.toBoolean == on)
+      }
+      b.setLoop(true)
+      b.until("the loop")(b.dut.io.loops.toBoolean)
+      sending = false
+      host.join()
+      partner.join()
+      b.dut.ps.waitSampling(3000)
+      b.stop()
+      b.untilIdle()
+      b.dut.ps.waitSampling(3000)
+      val ofHost = (f: Seq[Byte]) => f(6) == 0x12
+      val out = b.wire.filterNot(_.ofTest).map(_.data.toSeq)
+      val round = b.toHost.filter(ofHost)
+      println(s"${sent.size} frames of the host: ${out.size} went out, ${round.size} came round")
+      assert(out.size > 20 && round.size > 20 && out.size + round.size == sent.size)
+      assert(out.toSet ++ round.toSet == sent.toSet && inOrder(out, sent) && inOrder(round, sent))
+      val came = b.toHost.filterNot(ofHost)
+      println(s"${received.size} frames of the partner: ${came.size} came")
+      assert(came.size > 20 && came.size < received.size && inOrder(came, received))
+      assert(b.dut.io.lost.toBigInt == 0)
+      // Frames of the test that went out came not back; no other is missing, and none is damaged.
+      val gone = b.wire.count(_.ofTest)
+      val counts = b.counts
+      assert(counts("good") + gone == counts("sent") && counts("skipped") <= gone && gone > 20 && counts("good") > 20)
+      for (name <- Seq("damaged_fcs", "damaged_length", "damaged_pattern", "late", "repeated", "bit_errors"))
+        assert(counts(name) == 0, name)
   }
 
   /** Whether `part` is some of `all`, in the same order. */

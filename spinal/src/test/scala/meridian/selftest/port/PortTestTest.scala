@@ -166,7 +166,11 @@ class PortTestTest extends AnyFunSuite {
     b.dut.macTx.deassertReset()
     b.dut.ps.waitSampling(100)
     refused(stopped) { b.start(); b.dut.ps.waitSampling(200); b.stop() }
-    refused(traffic) { b.start(); b.dut.ps.waitSampling(100); b.receive(Array.tabulate(64)(_.toByte)) }
+    val frame = Array.tabulate(64)(_.toByte)
+    refused(traffic) { b.start(); b.dut.ps.waitSampling(100); b.receive(frame) } // for host and PS
+    refused(psTraffic) {
+      b.start(); b.dut.ps.waitSampling(100); b.sendPs(frame); b.until("it")(b.wire.size == 11); b.wire.remove(10)
+    }
     b.start(mode = 7)
     b.start(mode = 7)
     b.dut.ps.waitSampling(100)
