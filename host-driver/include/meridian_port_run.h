@@ -135,6 +135,7 @@ static inline void meridian_port_start(const struct meridian_port_run *run,
 			    FIELD_PREP(MERIDIAN_PORT_TEST_SIZE_LAST_MASK, run->largest));
 	meridian_port_write(end, MERIDIAN_PORT_TEST_SIZE_STEP, step);
 	meridian_port_write(end, MERIDIAN_PORT_TEST_INTERVAL, 0);
+	meridian_port_write(end, MERIDIAN_PORT_TEST_RATE, 0);
 	meridian_port_write(end, MERIDIAN_PORT_TEST_FRAMES,
 			    mode & MERIDIAN_PORT_TEST_MODE_GENERATE_MASK ? run->batch : 0);
 	meridian_port_write(end, MERIDIAN_PORT_TEST_RUN,

@@ -13,7 +13,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      16
+#define MERIDIAN_MAP_MINOR                                      19
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -147,7 +147,8 @@
 #define MERIDIAN_PORT_TEST_REFUSAL_LINK_DOWN                    8
 #define MERIDIAN_PORT_TEST_REFUSAL_TRAFFIC                      9
 #define MERIDIAN_PORT_TEST_REFUSAL_STOPPED                      10
-#define MERIDIAN_PORT_TEST_REFUSALS                             11
+#define MERIDIAN_PORT_TEST_REFUSAL_PS_TRAFFIC                   11
+#define MERIDIAN_PORT_TEST_REFUSALS                             12
 
 /* What ended a test of a port. */
 #define MERIDIAN_PORT_TEST_END_NONE                             0
@@ -560,6 +561,9 @@
 #define MERIDIAN_PORT_HOST_ADDRESS_HIGH_ADDRESS_MASK            0x0000ffffu
 #define MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_SHIFT             31
 #define MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_MASK              0x80000000u
+#define MERIDIAN_PORT_RX_CLOCK                                  0x030
+#define MERIDIAN_PORT_TX_CLOCK                                  0x034
+#define MERIDIAN_PORT_CLOCK_SECONDS                             0x038
 #define MERIDIAN_PORT_PS_FILTER                                 0x100
 #define MERIDIAN_PORT_PS_FILTER_ENABLE_SHIFT                    0
 #define MERIDIAN_PORT_PS_FILTER_ENABLE_MASK                     0x00000001u
@@ -683,6 +687,12 @@
 #define MERIDIAN_PORT_TEST_DESTINATION_HIGH                     0x020
 #define MERIDIAN_PORT_TEST_DESTINATION_HIGH_ADDRESS_SHIFT       0
 #define MERIDIAN_PORT_TEST_DESTINATION_HIGH_ADDRESS_MASK        0x0000ffffu
+#define MERIDIAN_PORT_TEST_RATE                                 0x024
+#define MERIDIAN_PORT_TEST_RATE_RATE_SHIFT                      0
+#define MERIDIAN_PORT_TEST_RATE_RATE_MASK                       0x03ffffffu
+#define MERIDIAN_PORT_TEST_BURST                                0x028
+#define MERIDIAN_PORT_TEST_BURST_BYTES_SHIFT                    0
+#define MERIDIAN_PORT_TEST_BURST_BYTES_MASK                     0x0000ffffu
 #define MERIDIAN_PORT_TEST_STATUS                               0x040
 #define MERIDIAN_PORT_TEST_STATUS_STATE_SHIFT                   0
 #define MERIDIAN_PORT_TEST_STATUS_STATE_MASK                    0x00000007u
@@ -708,6 +718,7 @@
 #define MERIDIAN_PORT_TEST_COUNTER_REPEATED                     0x0d0
 #define MERIDIAN_PORT_TEST_COUNTER_TIMED                        0x0d8
 #define MERIDIAN_PORT_TEST_COUNTER_LATENCY_SUM                  0x0e0
+#define MERIDIAN_PORT_TEST_COUNTER_BIT_ERRORS                   0x0e8
 
 /*
  * Transceiver of a port: loopback, test patterns, and its own registers (DRP); in a build that has
@@ -718,7 +729,7 @@
 #define MERIDIAN_TRANSCEIVER_MAX                                4
 #define MERIDIAN_TRANSCEIVER_LOOPBACK                           0x000
 #define MERIDIAN_TRANSCEIVER_LOOPBACK_MODE_SHIFT                0
-#define MERIDIAN_TRANSCEIVER_LOOPBACK_MODE_MASK                 0x00000007u
+#define MERIDIAN_TRANSCEIVER_LOOPBACK_MODE_MASK                 0x0000000fu
 #define MERIDIAN_TRANSCEIVER_LOOPBACK_FORCE_SHIFT               8
 #define MERIDIAN_TRANSCEIVER_LOOPBACK_FORCE_MASK                0x00000100u
 #define MERIDIAN_TRANSCEIVER_PRBS                               0x004
@@ -754,6 +765,8 @@
 #define MERIDIAN_TRANSCEIVER_STATUS_RESETTING_MASK              0x00000080u
 #define MERIDIAN_TRANSCEIVER_STATUS_TRAFFIC_SHIFT               8
 #define MERIDIAN_TRANSCEIVER_STATUS_TRAFFIC_MASK                0x00000100u
+#define MERIDIAN_TRANSCEIVER_STATUS_MAC_LOOP_SHIFT              9
+#define MERIDIAN_TRANSCEIVER_STATUS_MAC_LOOP_MASK               0x00000200u
 #define MERIDIAN_TRANSCEIVER_DRP_COMMAND                        0x010
 #define MERIDIAN_TRANSCEIVER_DRP_COMMAND_ADDRESS_SHIFT          0
 #define MERIDIAN_TRANSCEIVER_DRP_COMMAND_ADDRESS_MASK           0x000003ffu
@@ -773,6 +786,7 @@
 #define MERIDIAN_TRANSCEIVER_EYE_SCAN_RESET_MASK                0x00000001u
 #define MERIDIAN_TRANSCEIVER_EYE_SCAN_SCANS_SHIFT               1
 #define MERIDIAN_TRANSCEIVER_EYE_SCAN_SCANS_MASK                0x00000002u
+#define MERIDIAN_TRANSCEIVER_MAC_LOOP_LOST                      0x01c
 
 /* 64-bit counters of an Ethernet port, since reset. */
 #define MERIDIAN_PORT_COUNTERS_BASE(i)                          (0x108000 + 0x1000 * (i))

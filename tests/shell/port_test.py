@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from bench import Bench
+from conftest import Start
 from meridian_card import Shell
+from test_isolation import BOB, PS, WIRE, frame
 
 TYPE = b"\x88\xb5"
 Wire = Callable[[int, bytes], Iterable[tuple[bytes, bool]]]
@@ -17,6 +19,29 @@ STATES = ("idle", "starting", "running", "waiting", "ending", "armed")
 def straight(_: int, frame: bytes) -> Iterator[tuple[bytes, bool]]:
     """A wire that loses nothing: the frame, and whether its FCS is wrong."""
     yield frame, False
+
+
+def self_test_bench(start: Start) -> Bench:
+    """Of two ports. Function 0 gets what is sent to Bob and may send anything by port 0; the PS has an address on each."""
+    bench = Bench(start(configuration=("--ports", "2", "--self-test", "true")), ring_log2=10)
+    for port in range(2):
+        bench.enable_host(port, True, True)
+        bench.set_ps_filter(port, True, False, False, False)
+        bench.add_ps_address(port, PS)
+        bench.ps[port].start()
+    bench.set_flags(0, False, False, False, trusted=True)
+    bench.set_queues(0, 0, 1)
+    bench.add_address(0, BOB, None, 0)
+    bench.shell.set_buffer_size(0, 2048)
+    bench.shell.post(0, 60_000, 2048)
+    bench.step(5000)
+    return bench
+
+
+def other(destination: bytes, number: int, size: int = 200, source: bytes = WIRE) -> bytes:
+    """A frame that is none of a test."""
+    data = frame(destination, number, size, source)
+    return data[:12] + b"\x88\xb6" + data[14:]
 
 
 @dataclass
@@ -39,11 +64,13 @@ class PortTest:
 
     def start(
         self, size: int = 60, frames: int = 0, interval: int = 0, label: int = 0x77, patience: int = 50,
-        generate: bool = True, check: bool = True, force: bool = False, delay: bool = False,
+        generate: bool = True, check: bool = True, force: bool = False, delay: bool = False, rate: int = 0, burst: int = 0,
     ) -> None:  # fmt: skip
         self.write("SIZE", size | size << 16)
         self.write("SIZE_STEP", 0)
         self.write("INTERVAL", interval)
+        self.write("RATE", rate)
+        self.write("BURST", burst)
         self.write("FRAMES", frames)
         self.write("RUN", label | patience << 16)
         self.write("DESTINATION_LOW", 0x0000_0F02)

@@ -8,37 +8,17 @@ from collections.abc import Iterator
 import pytest
 from bench import WIRE_OVERHEAD, Bench
 from conftest import Start
-from port_test import Loop, PortTest, of_test
-from test_isolation import BOB, PS, WIRE, frame
+from port_test import Loop, PortTest, of_test, other, self_test_bench
+from test_isolation import BOB, PS, WIRE
 
 pytestmark = pytest.mark.long
 
-CONFIGURATION = ("--ports", "2", "--self-test", "true")
 WATCH_NS = 1_100_000
 
 
 @pytest.fixture
 def bench(start: Start) -> Bench:
-    """Function 0 gets what is sent to Bob and may send anything by port 0; the PS has an address on each port."""
-    bench = Bench(start(configuration=CONFIGURATION), ring_log2=10)
-    for port in range(2):
-        bench.enable_host(port, True, True)
-        bench.set_ps_filter(port, True, False, False, False)
-        bench.add_ps_address(port, PS)
-        bench.ps[port].start()
-    bench.set_flags(0, False, False, False, trusted=True)
-    bench.set_queues(0, 0, 1)
-    bench.add_address(0, BOB, None, 0)
-    bench.shell.set_buffer_size(0, 2048)
-    bench.shell.post(0, 60_000, 2048)
-    bench.step(5000)
-    return bench
-
-
-def other(destination: bytes, number: int, size: int = 200, source: bytes = WIRE) -> bytes:
-    """A frame that is none of a test."""
-    data = frame(destination, number, size, source)
-    return data[:12] + b"\x88\xb6" + data[14:]
+    return self_test_bench(start)
 
 
 @pytest.mark.parametrize(("size", "count"), [(60, 2000), (1514, 200), (9596, 40)])
@@ -69,6 +49,26 @@ def test_both_ports_at_line_rate(bench: Bench, size: int, count: int) -> None:
     assert not bench.seen.c2h and not any(bench.seen.ps.values())
 
 
+def test_a_rate_is_kept_on_the_wire(bench: Bench) -> None:
+    """At a tenth of the line's bits, also by frames of which one waits for the longest of another source."""
+    test, count, size = PortTest(bench.shell, bus="pf"), 200, 600
+    loop = Loop(bench)
+    # A beat of 8 bytes a cycle is the line's rate.
+    test.start(size, count, patience=200, force=True, rate=(8 << 20) // 10, burst=10_000)
+    loop.step(30_000)
+    bench.ps_send(0, other(WIRE, 1, 9000, source=PS))
+    loop.until_idle(test)
+    events = of_test(bench)
+    ns = (events[-1]["t_ps"] - events[0]["t_ps"]) / 1000
+    ideal = (count - 1) * size * 8 / (bench.rate / 10)
+    print(f"{ns / ideal:.4f} of the time by the rate")
+    assert len(events) == count and ideal * 0.995 <= ns <= ideal * 1.002
+    counts = test.counts()
+    assert (counts["sent"], counts["good"]) == (count, count) and bench.shell.counters("PORT_COUNTERS", 0)[
+        "tx_from_ps"
+    ] == 1
+
+
 def test_a_cable_from_port_to_port(bench: Bench) -> None:
     tests = [PortTest(bench.shell, port) for port in range(2)]
     loop = Loop(bench, way={0: 1, 1: 0})
@@ -93,24 +93,31 @@ def test_both_ends_of_a_cable_are_armed_before_a_frame_goes(bench: Bench) -> Non
 
 
 def test_traffic_refuses_a_start_unless_it_is_forced(bench: Bench) -> None:
+    """Of the PS, as PTP is, with a code of its own."""
     test = PortTest(bench.shell)
-    for number in range(20):  # the PS's frames are no traffic
-        bench.ps_send(0, other(WIRE, number, source=PS))
-        bench.shell.rx(other(PS, number))
     test.start(frames=5)
     bench.step(WATCH_NS)
     Loop(bench).until_idle(test)
     assert (test.refusal, test.end) == ("none", "complete")
     before = test.counts()
-    for send in (lambda: bench.shell.rx(other(BOB, 1)), lambda: bench.shell.h2c(0, other(WIRE, 1), metadata=0)):
+    for send, refusal in (
+        (lambda: bench.shell.rx(other(BOB, 1)), "traffic"),
+        (lambda: bench.shell.h2c(0, other(WIRE, 1), metadata=0), "traffic"),
+        (lambda: bench.shell.rx(other(PS, 1)), "ps_traffic"),
+        (lambda: bench.ps_send(0, other(WIRE, 1, source=PS)), "ps_traffic"),
+    ):
         test.start(frames=5)
         bench.step(100_000)
         assert test.state == "starting"
         send()
         bench.step(10_000)
-        assert (test.state, test.refusal, test.end) == ("idle", "traffic", "complete")
+        assert (test.state, test.refusal, test.end) == ("idle", refusal, "complete")
         assert test.counts() == before
     assert len(of_test(bench)) == 5
+    bench.ps_send(0, other(WIRE, 2, source=PS))
+    test.start(frames=5, force=True)
+    Loop(bench).until_idle(test)
+    assert (test.refusal, test.end) == ("none", "complete")
 
 
 def test_a_forced_test_costs_host_and_ps_no_frame(bench: Bench) -> None:
@@ -167,7 +174,8 @@ def test_faults_of_the_wire_are_told_apart(bench: Bench) -> None:
     for name, value in (("sent", 80), ("sent_bytes", 8000), ("received_bytes", 7999)):
         assert counts.pop(name) == value, name
     assert counts == {
-        "good": 77, "damaged_pattern": 1, "damaged_fcs": 1, "damaged_length": 1, "skipped": 2, "repeated": 1, "late": 1
+        "good": 77, "damaged_pattern": 1, "damaged_fcs": 1, "damaged_length": 1, "skipped": 2, "repeated": 1, "late": 1,
+        "bit_errors": 1,
     }  # fmt: skip
 
 
@@ -233,7 +241,7 @@ def test_a_vf_reaches_no_transceiver(bench: Bench) -> None:
     """Neither loopback nor pattern nor registers behind DRP, by force or without. A PF reaches them at the same places, now
     that the PS has none of the ports."""
     shell, vf = bench.shell, 4
-    forced = {"LOOPBACK": 0x102, "PRBS": 0x1_0505, "DRP_COMMAND": 0xABCD_8123, "EYE_SCAN": 1}
+    forced = {"LOOPBACK": 0x108, "PRBS": 0x1_0505, "DRP_COMMAND": 0xABCD_8123, "EYE_SCAN": 1}
 
     def state(port: int) -> list[int]:
         names = ("LOOPBACK", "PRBS", "STATUS", "DRP_STATUS", "EYE_SCAN")
@@ -242,7 +250,7 @@ def test_a_vf_reaches_no_transceiver(bench: Bench) -> None:
     for port in range(2):
         bench.set_ps_filter(port, False, False, False, False)
         at_first = state(port)
-        for name, value in forced.items():
+        for name, value in [("LOOPBACK", 0x102), *forced.items()]:
             at = shell.regs.address("TRANSCEIVER", name, port)
             for word in (value, value & 0xFF):
                 shell.write(at, word, function=vf)
@@ -253,4 +261,4 @@ def test_a_vf_reaches_no_transceiver(bench: Bench) -> None:
             shell.write(shell.regs.address("TRANSCEIVER", name, port), value)
         bench.step(1000)
         loopback, prbs, _, drp, eye_scan = state(port)
-        assert (loopback, prbs, eye_scan & 1) == (2, 0x505, 1) and drp != at_first[3]
+        assert (loopback, prbs, eye_scan & 1) == (8, 0x505, 1) and drp != at_first[3]

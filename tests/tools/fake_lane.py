@@ -29,6 +29,9 @@ class FakeLane:
         self.locks = True
         self.errors_to_come: list[int] = []
         self.loopbacks: list[int] = []
+        self.modes = 15  # bits of a loopback
+        self.loops = True  # the one before the MAC
+        self.lost: list[int] = []  # by it, as its counter is read
         self.patterns: list[int] = []
         self.resets = 0
         self.forced = 0
@@ -41,13 +44,16 @@ class FakeLane:
 
     def read(self, address: int) -> int:
         regs = self.registers
+        if address == self.page + regs["TRANSCEIVER_MAC_LOOP_LOST"] and self.lost:
+            return self.lost.pop(0)
         known = {
             regs["IDENT_MAGIC"]: self.magic,
             regs["IDENT_CAPABILITIES"]: self.capabilities,
             regs["IDENT_GEOMETRY"]: 2 << regs["IDENT_GEOMETRY_PORTS_SHIFT"],
             regs.ps_base("PORT", 1) + regs["PORT_LINK_STATUS"]: 25 << regs["PORT_LINK_STATUS_GIGABITS_SHIFT"] | 1,
             self.page + regs["TRANSCEIVER_STATUS"]: self.refusal
-            | (self.locks and self.patterns[-1:] not in ([], [0])) << regs["TRANSCEIVER_STATUS_PRBS_LOCKED_SHIFT"],
+            | (self.locks and self.patterns[-1:] not in ([], [0])) << regs["TRANSCEIVER_STATUS_PRBS_LOCKED_SHIFT"]
+            | (self.loops and self.loopbacks[-1:] == [8]) << regs["TRANSCEIVER_STATUS_MAC_LOOP_SHIFT"],
             self.page + regs["TRANSCEIVER_DRP_STATUS"]: self.result << regs["TRANSCEIVER_DRP_STATUS_RESULT_SHIFT"]
             | self.read_data,
         }
@@ -70,9 +76,9 @@ class FakeLane:
             if value & 4 and self._taken(value, False, 0x100):
                 self.resets += 1
                 self.enabled = self.drp[0x03C] & ENABLES == ENABLES
-        elif what == "LOOPBACK" and self._taken(value, value & 7 == 0, 0x100):
-            self.words[address] = value & 7
-            self.loopbacks.append(value & 7)
+        elif what == "LOOPBACK" and self._taken(value, value & self.modes == 0, 0x100):
+            self.words[address] = value & self.modes
+            self.loopbacks.append(value & self.modes)
         elif what == "PRBS" and self._taken(value, value & 0xF0F == 0, 0x10000):
             self.words[address] = value & 0xF0F
             self.patterns.append(value & 0xF0F)

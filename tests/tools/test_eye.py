@@ -272,3 +272,23 @@ def test_registers_are_mapped_on_a_host_or_the_kernel_refuses(tmp_path: Path) ->
     window = window_of(card)
     assert window.read(0x7000) == 2
     window.close()
+
+
+def test_frames_come_back_before_the_mac(run: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
+    card = Card(box(16, 60))
+    card.lost = [0xFFFFFFFE, 3]
+    assert run(card, "--loopback", "mac", "--seconds", "0.01") == 0
+    assert card.loopbacks == [8, 0] and not card.scans
+    assert capsys.readouterr().out.splitlines() == [
+        "frames of port 1 come back before the MAC for 0.01 s",
+        "5 of them were lost on the way",
+    ]
+    card.loops = False
+    assert run(card, "--loopback", "mac") == 1 and card.loopbacks[-1] == 0
+    assert "does not begin: the receiver has no clock, or the MAC takes no frame" in capsys.readouterr().err
+    old = Card(box(16, 60))
+    old.modes = 7
+    assert run(old, "--loopback", "mac") == 1
+    assert "this bitstream has no loopback at the MAC's host side" in capsys.readouterr().err
+    assert run(card, "--loopback", "mac", "--prbs", "31") == 2
+    assert "a test pattern does not go through the loopback mac" in capsys.readouterr().err

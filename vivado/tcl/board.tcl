@@ -177,26 +177,30 @@ namespace eval boards {
   }
 
   # Options for the shell's generator.
-  proc generator_options {board dma} {
+  # With the self-test, the QDMA IP's shell knows whose VFs are whose, too.
+  proc generator_options {board dma selftest} {
     dict with board {
       set options [list --ports $ports --line-rate $line_rate --host-bytes $host_bytes --host-mhz $host_mhz \
         --functions [functions $board]]
       if {$dma eq "meridian"} {
         lappend options --dma meridian --vfs [join $vfs ,]
+      } elseif {$selftest} {
+        lappend options --vfs [join $vfs ,]
       }
       return [join $options]
     }
   }
 }
 
-# tclsh board.tcl BOARD [SETTINGS [DMA]]: the options of the shell's generator for a board.
+# tclsh board.tcl BOARD [SETTINGS [DMA [SELFTEST]]]: the options of the shell's generator for a board.
 if {[info exists argv0] && [file normalize $argv0] eq [file normalize [info script]]} {
   if {[catch {
     if {[lindex $argv 1] ne ""} {
       boards::read_settings [lindex $argv 1]
     }
     set dma [expr {[llength $argv] > 2 ? [lindex $argv 2] : {qdma}}]
-    puts [boards::generator_options [boards::describe [lindex $argv 0] $dma] $dma]
+    set selftest [expr {[llength $argv] > 3 ? [lindex $argv 3] : 0}]
+    puts [boards::generator_options [boards::describe [lindex $argv 0] $dma] $dma $selftest]
   } message]} {
     puts stderr $message
     exit 1

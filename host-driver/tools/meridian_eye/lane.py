@@ -8,7 +8,8 @@ from meridian_selftest.registers import Registers
 
 from .window import Registers32
 
-LOOPBACKS = {"none": 0, "near-pcs": 1, "near-pma": 2, "far-pma": 4, "far-pcs": 6}
+LOOPBACKS = {"none": 0, "near-pcs": 1, "near-pma": 2, "far-pma": 4, "far-pcs": 6, "mac": 8}
+MAC = "mac"
 PATTERNS = {7: 1, 9: 2, 15: 3, 23: 4, 31: 5}
 #: Gb/s on the wire, with the two bits that 64 bits have more there.
 LINE_RATES = {10: 10.3125, 25: 25.78125}
@@ -84,6 +85,24 @@ class Lane:
         self._settle()
         self._set("LOOPBACK", mode, "the loopback")
         self._settle()
+
+    def wait_for_mac_loop(self) -> None:
+        """Until the port's frames go round before the MAC."""
+        if self.loopback != LOOPBACKS[MAC]:
+            raise LaneError(
+                f"port {self.port}: this bitstream has no loopback at the MAC's host side: build it from the commit of this "
+                "program"
+            )
+        if not system.until(lambda: bool(self.status("MAC_LOOP")), LOCK_SECONDS * self.slow):
+            raise LaneError(
+                f"port {self.port}: the loopback at the MAC's host side does not begin: the receiver has no clock, or the MAC "
+                "takes no frame"
+            )
+
+    @property
+    def lost(self) -> int:
+        """Frames that the loopback at the MAC's host side had no room for; wraps."""
+        return self.read("MAC_LOOP_LOST")
 
     def set_patterns(self, patterns: tuple[int, int]) -> None:
         """Of transmitter and receiver."""

@@ -17,7 +17,7 @@ from meridian_selftest.main import NO_CARD, SLOW, chosen_card, number, pci_addre
 from meridian_selftest.registers import Registers
 
 from . import picture
-from .lane import LOOPBACKS, PATTERNS, Lane, LaneError
+from .lane import LOOPBACKS, MAC, PATTERNS, Lane, LaneError
 from .scan import Scanner
 from .window import NotReachable, Registers32, window_of
 
@@ -31,7 +31,8 @@ EPILOG = """
 It runs on the card's ARM side or on its host, as root, and needs a bitstream with the self-test block. A loopback and a test
 pattern take the port's traffic away, and the first eye scan resets the receiver for a moment, so the card refuses them on a
 port that is in use, unless --force is given. What was changed is put back at the end, also after Ctrl-C. A far loopback
-stays while --seconds pass, for the other side to measure.
+stays while --seconds pass, for the other side to measure. So does the loopback 'mac', for frames of host and ARM side: they
+come back before the MAC.
 
 The status is 0 if it has measured, 1 if something failed (no eye, no pattern, the card refuses), 2 if the command line is
 wrong or the program may not run here.
@@ -50,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--device", type=pci_address, metavar="ADDRESS", help="PCI address of the card to use, if there are several"
     )
-    result.add_argument("--loopback", choices=list(LOOPBACKS), help="loopback of the transceiver (default: as it is)")
+    result.add_argument("--loopback", choices=list(LOOPBACKS), help="loopback of the port (default: as it is)")
     result.add_argument(
         "--prbs",
         type=int,
@@ -62,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
         type=number,
         default=10,
         metavar="N",
-        help="how long errors are counted, or how long a far loopback stays (10)",
+        help="how long errors are counted, or how long a far loopback or that of the MAC stays (10)",
     )
     result.add_argument(
         "--inject", type=int, default=0, metavar="N", help="number of errors to force in the sent pattern (0)"
@@ -151,6 +152,14 @@ def put_back(change: Callable[[Value], None], now: Callable[[], Value], before: 
             change(before)
 
 
+def go_round(lane: Lane, seconds: float) -> None:
+    lane.wait_for_mac_loop()
+    before = lane.lost
+    print(f"frames of port {lane.port} come back before the MAC for {seconds:g} s", flush=True)
+    time.sleep(seconds)
+    print(f"{(lane.lost - before) & FULL_COUNT} of them were lost on the way")
+
+
 def measure(window: Registers32, arguments: argparse.Namespace) -> int:
     lane = Lane(window, Registers(), arguments.port, arguments.slow)
     lane.force = arguments.force
@@ -158,6 +167,9 @@ def measure(window: Registers32, arguments: argparse.Namespace) -> int:
         if arguments.loopback:
             back.callback(put_back, lane.set_loopback, lambda: lane.loopback, lane.loopback, lane)
             lane.set_loopback(LOOPBACKS[arguments.loopback])
+        if arguments.loopback == MAC:
+            go_round(lane, arguments.seconds)
+            return RIGHT
         if arguments.prbs:
             back.callback(put_back, lane.set_patterns, lambda: lane.patterns, lane.patterns, lane)
             print(count_errors(lane, arguments.prbs, arguments.seconds, arguments.inject), flush=True)
@@ -181,6 +193,8 @@ def main(line: Sequence[str] | None = None) -> int:
         return wrong("--columns takes 1 to 32, --rows 1 to 127")
     if arguments.inject < 0 or (arguments.inject and not arguments.prbs):
         return wrong("--inject takes a number of errors from 0 on, and needs --prbs")
+    if arguments.loopback == MAC and arguments.prbs:
+        return wrong("a test pattern does not go through the loopback mac: choose one of the transceiver")
     if not 0 < arguments.ber < 0.5:
         return wrong("--ber takes a rate between 0 and 0.5")
     if os.geteuid():

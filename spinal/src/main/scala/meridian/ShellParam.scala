@@ -36,7 +36,7 @@ import spinal.lib._
   * @param extendedTags   with ownDma, it uses tags of reads above 31, which the host has to have enabled (DmaParam)
   * @param memory         with ownDma, queues may be memory-mapped, onto a memory of the card
   * @param segmentation   large frames of TCP and UDP are cut into segments, if their descriptors ask for it
-  * @param vfs            with ownDma, the VFs of each PF; none: all of them are PF 0's
+  * @param vfs            with ownDma or selfTest, the VFs of each PF; none: all of them are PF 0's
   */
 case class ShellParam(
     ports: Int = 1,
@@ -124,8 +124,8 @@ case class ShellParam(
     )
     if (pool) PoolParam.ofShell(this)
     require(
-      vfs.isEmpty || ownDma,
-      "VFs of each PF are named to the QDMA IP itself: choose the DMA engine meridian, too"
+      vfs.isEmpty || ownDma || selfTest,
+      "VFs of each PF are named to the QDMA IP itself: choose the DMA engine meridian, too, or the self-test"
     )
     require(
       !extendedTags || ownDma,
@@ -139,24 +139,36 @@ case class ShellParam(
       !commands || ownDma,
       "a module that reads or writes host memory needs the DMA engine of our own: choose the DMA engine meridian, too"
     )
+    require(
+      vfs.isEmpty || vfs.size == pfs && vfs.forall(_ >= 0) && pfs + vfs.sum == functions,
+      s"vfs is ${vfs.mkString(",")}: name those of $pfs PFs, ${functions - pfs} together"
+    )
     if (ownDma) {
       require(
         hostBytes == 32 && hostMhz == 250,
         s"the DMA engine meridian has 256 bit at 250 MHz: choose hostBytes 32 and hostMhz 250"
-      )
-      require(
-        vfs.isEmpty || vfs.size == pfs && vfs.forall(_ >= 0) && pfs + vfs.sum == functions,
-        s"vfs is ${vfs.mkString(",")}: name those of $pfs PFs, ${functions - pfs} together"
       )
       dmaParam
     }
     this
   }
 
+  /** How many VFs each PF has, that of a lower PF before that of a higher one: PF 0 has all unless `vfs` says so. */
+  def vfsOfPfs: Seq[Int] = if (vfs.isEmpty) (functions - pfs) +: Seq.fill(pfs - 1)(0) else vfs
+
+  /** Whether a function is the PF or a VF of it. */
+  def isOf(function: UInt, pf: UInt): Bool = {
+    val firsts = vfsOfPfs.scanLeft(pfs)(_ + _)
+    val ofVf =
+      for ((count, i) <- vfsOfPfs.zipWithIndex if count > 0)
+        yield pf === i && function >= firsts(i) && function.resize(9 bits) < firsts(i) + count
+    function === pf || ofVf.fold(False)(_ || _)
+  }
+
   /** The DMA engine of our own. */
   def dmaParam: DmaParam =
     DmaParam(
-      vfs = if (vfs.isEmpty) (functions - pfs) +: Seq.fill(pfs - 1)(0) else vfs,
+      vfs = vfsOfPfs,
       queues = queues,
       extendedTags = extendedTags,
       userInterrupts = hasBoxes,

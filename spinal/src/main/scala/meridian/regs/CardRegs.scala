@@ -42,6 +42,8 @@ class CardRegs(p: ShellParam) extends Component {
     val rings = Vec(master(PsPortControl()), p.ports)
     val phc = master(PhcSignals())
     val phcLocked = in Bits (2 * p.ports bits) // from the MACs' clocks
+    val seconds = in UInt (16 bits) // of WholeSeconds
+    val rxCycles, txCycles = in Vec (UInt(32 bits), p.ports) // of ClockMeter
     val phcInterrupt = out Bool ()
     val rxRecord = Vec(slave(Stream(MacRxRecord(p))), p.ports) // ready within 6 cycles
     val txRecord = Vec(slave(Stream(MacTxRecord(p))), p.ports)
@@ -140,12 +142,17 @@ class CardRegs(p: ShellParam) extends Component {
   ptp.io.locked := io.phcLocked
   io.phcInterrupt := ptp.io.interrupt
 
-  val linkUp = BufferCC(io.macLinkUp, B(0, p.ports bits))
+  // A port whose frames go round before the MAC has a link.
+  val macLinkUp = BufferCC(io.macLinkUp, B(0, p.ports bits))
+  val linkUp = if (p.selfTest) macLinkUp | Vec(io.transceiver.map(_.macLoops)).asBits else macLinkUp
   io.psLinkUp := RegNext(linkUp, B(0, p.ports bits))
   for ((port, i) <- ports.zipWithIndex) {
     port.io.linkUp := linkUp(i)
     port.io.rxReset := io.rxReset(i)
     port.io.rxResets := io.rxResets(i)
+    port.io.seconds := io.seconds
+    port.io.rxCycles := io.rxCycles(i)
+    port.io.txCycles := io.txCycles(i)
     io.psHostRxEnable(i) := port.io.hostRxEnable
     io.psHostTxEnable(i) := port.io.hostTxEnable
     io.filter(i) := port.io.filter

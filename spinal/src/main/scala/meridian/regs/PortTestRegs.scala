@@ -2,6 +2,7 @@
 package meridian.regs
 
 import meridian.ShellParam
+import meridian.pacing.Pacing
 import meridian.regs.bus._
 import meridian.regs.counters._
 import meridian.selftest.port._
@@ -80,7 +81,13 @@ class PortTestRegs(p: ShellParam) extends Component {
     val mode = page.reg(0x004, "mode", "What the next test does")
     s.generate := page.rw(mode, 0, "generate", Bool(), "send frames by the port")
     s.check := page.rw(mode, 1, "check", Bool(), "take received frames of the label out of the stream, and check them")
-    s.force := page.rw(mode, 2, "force", Bool(), "start although the port carries traffic, or has no link")
+    s.force := page.rw(
+      mode,
+      2,
+      "force",
+      Bool(),
+      "start although the port carries traffic of host or PS, or has no link"
+    )
     s.delay := page.rw(
       mode,
       3,
@@ -110,6 +117,20 @@ class PortTestRegs(p: ShellParam) extends Component {
       "value",
       UInt(32 bits),
       "of 2.56 ns at 25 Gb/s, 6.4 ns at 10 Gb/s; a second at most. 0: line rate"
+    )
+    plan.rate := page.rw(
+      page.reg(0x024, "rate", "Rate that frames do not exceed, without FCS, preamble and gap"),
+      0,
+      "rate",
+      UInt(Pacing.rateBits bits),
+      "bytes in 2^20 cycles of the MAC, as interval has them; 0: no bound"
+    )
+    plan.burst := page.rw(
+      page.reg(0x028, "burst", "What the rate may catch up with"),
+      0,
+      "bytes",
+      UInt(16 bits),
+      "gathered at most while no frame could begin"
     )
     plan.frames := page.rw(
       page.reg(0x014, "frames", "Frames that end the test"),

@@ -63,6 +63,7 @@ class SelfTestRegs(p: ShellParam) extends Component {
       )
     ) page.show(command, i, name, False, doc, W1P)
     val written = RegNext(page.bus.wdat(2 downto 0).andMask(command.hitDoWrite)) init 0
+    port.by := RegNext(io.bus.cmd.function)
     port.start := written(0)
     port.stop := written(1 downto 0) === B"10"
     port.off := written === B"100"
@@ -81,7 +82,13 @@ class SelfTestRegs(p: ShellParam) extends Component {
       "these frames go no further than the checker, until off or the beginning of the next test"
     )
     s.force := page.rw(mode, 3, "force", Bool(), "start although function or port carry traffic")
-    s.function := page.rw(page.reg(0x008, "function", "The function"), 0, "function", UInt(8 bits), "its number")
+    s.function := page.rw(
+      page.reg(0x008, "function", "The function: the PF that starts the test, or a VF of its own"),
+      0,
+      "function",
+      UInt(8 bits),
+      "its number"
+    )
     val queues = page.reg(0x00c, "queues", "Queues of the function, counted over all functions")
     s.first := page.rw(queues, 0, "first", UInt(11 bits), "the first")
     s.count := page.rw(queues, 16, "count", UInt(12 bits), "how many take turns")

@@ -28,6 +28,9 @@ object TransceiverRegs {
   /** The far loopbacks and the near ones, as LOOPBACK has them (UG578, "Loopback"). */
   val loopbacks = Seq(0 -> "none", 1 -> "near PCS", 2 -> "near PMA", 4 -> "far PMA", 6 -> "far PCS")
 
+  /** Of LOOPBACK: none of the transceiver, but the one at the MAC's host side. */
+  val macLoop = 8
+
   /** As TXPRBSSEL and RXPRBSSEL have them (UG578, "TX Pattern Generator"). */
   val patterns = Seq(0 -> "none", 1 -> "PRBS7", 2 -> "PRBS9", 3 -> "PRBS15", 4 -> "PRBS23", 5 -> "PRBS31")
 
@@ -46,8 +49,9 @@ object TransceiverRegs {
   * A loopback or a pattern is taken over by a write, or refused with a code. Without `force` it is refused while a host
   * or the PS is enabled at the port, and for a millisecond after a frame. To go back to 0 is never refused.
   *
-  * A change of the loopback resets the data paths of receiver and transmitter for 1 us, as a transceiver needs it
-  * (UG578, "Loopback"). Software has nothing to reset. A further change meanwhile makes it last 1 us from then on.
+  * A change of the transceiver's loopback resets the data paths of receiver and transmitter for 1 us, as a transceiver
+  * needs it (UG578, "Loopback"). Software has nothing to reset. A further change meanwhile makes it last 1 us from then
+  * on. The loopback at the MAC's host side, `macLoop`, needs no reset, and has a link without a cable.
   *
   * While the receiver looks for a pattern, or software says that it scans the eye, RxRecovery leaves the receiver alone: a
   * pattern gives no link. A scan whose program was killed ends by itself, `scanCycles` after the last access by DRP.
@@ -82,7 +86,7 @@ class TransceiverRegs(
   val traffic = quiet =/= trafficCycles
 
   val refusal = RegInit(TransceiverRefusal.none)
-  val loopback = Reg(Bits(3 bits)) init 0
+  val loopback = Reg(Bits(4 bits)) init 0
   val txPrbs, rxPrbs = Reg(Bits(4 bits)) init 0
   val rxReset, txReset = new Area {
     val left = Reg(UInt(log2Up(resetCycles + 1) bits)) init 0
@@ -107,6 +111,7 @@ class TransceiverRegs(
       }
   }
   private def listed(value: Bits, list: Seq[(Int, String)]) = list.map(value === _._1).orR
+  private def pinsOf(mode: Bits) = mode(2 downto 0) // macLoop is none of the transceiver
   private def told(list: Seq[(Int, String)]) = list.map { case (code, name) => s"$code $name" }.mkString(", ")
   private val data = page.bus.wdat
   private val forced =
@@ -115,15 +120,22 @@ class TransceiverRegs(
   val loopbackReg = page.reg(
     0x00,
     "loopback",
-    "Loopback of the transceiver. A change resets the data paths of receiver and transmitter for 1 us"
+    "Loopback of the port. A change of the transceiver's resets the data paths of receiver and transmitter for 1 us"
   )
-  page.show(loopbackReg, 0, "mode", loopback, s"${told(loopbacks)}; others are reserved", AccessType.RW)
+  page.show(
+    loopbackReg,
+    0,
+    "mode",
+    loopback,
+    s"${told(loopbacks)}, $macLoop at the MAC's host side; others are reserved",
+    AccessType.RW
+  )
   page.show(loopbackReg, 8, "force", False, forced, AccessType.RW)
   when(loopbackReg.hitDoWrite) {
-    val mode = data(2 downto 0)
-    judge(mode === 0, data(8), !listed(mode, loopbacks)) {
-      when(mode =/= loopback) {
-        loopback := mode
+    val mode = data(3 downto 0)
+    judge(mode === 0, data(8), !(listed(mode, loopbacks) || mode === macLoop)) {
+      loopback := mode
+      when(pinsOf(mode) =/= pinsOf(loopback)) {
         rxReset.begin()
         txReset.begin()
       }
@@ -186,6 +198,13 @@ class TransceiverRegs(
   page.show(status, 6, "rx_clock", io.port.rxClock, "the clock of the receiver runs")
   page.show(status, 7, "resetting", resetting, "a data path is held in reset")
   page.show(status, 8, "traffic", traffic, "a frame came or went within the last millisecond")
+  page.show(
+    status,
+    9,
+    "mac_loop",
+    io.port.macLoops,
+    "frames go round at the MAC's host side: the MAC gets none, and none of its frames is seen. It follows loopback once the frames under way have ended, and does not rise while the receiver has no clock"
+  )
 
   val access = new DrpAccess(drpTimeout)
   val drp = page.reg(
@@ -228,15 +247,22 @@ class TransceiverRegs(
     scanLeft := U(scanCycles).resized
     scans := data(1)
   }
+  page.word(
+    0x1c,
+    "mac_loop_lost",
+    io.port.macLost.asBits,
+    "frames that the loopback at the MAC's host side had no room for, as the receive clock is in reset or slow; wraps"
+  )
   io.measures := scans || rxPrbs =/= 0
 
   io.port.drp <> access.io.drp
-  io.port.loopback := loopback
+  io.port.loopback := pinsOf(loopback)
+  io.port.macLoop := loopback === macLoop
   io.port.txPrbs := txPrbs
   io.port.rxPrbs := rxPrbs
   io.port.forceError := RegNext(forceError, False)
   io.port.resetCount := RegNext(resetCount, False)
   io.rxRestart := rxReset.pin
   io.txRestart := txReset.pin
-  io.idle := RegNext(!(resetting || access.io.busy)) init True
+  io.idle := RegNext(!(resetting || access.io.busy || io.port.macLoop =/= io.port.macLoops)) init True
 }

@@ -49,7 +49,7 @@ class FrameGenerator(p: ShellParam) extends Component {
   // The ring has to cover the cycles from a plan to its frame, unless frames take two beats at least.
   val depth = if (p.hostBytes == 64) 16 else 8
   val plan = new FramePlan(p)
-  val pace = new FramePace(p)
+  val pace = new FramePace(p, cycles = 250 / p.hostMhz)
   val claims = new BufferClaims(p, QueueCredit.latency, BufferCount.neededBits, depth)
   val maker = new FrameMaker(p)
   for (run <- Seq(plan.io.run, claims.io.run, pace.io.run)) run := io.go

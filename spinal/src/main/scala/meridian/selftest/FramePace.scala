@@ -9,12 +9,16 @@ import spinal.lib._
 /** Says when the next frame may begin.
   *
   * It may once `interval` cycles have passed since the one before began, and the bucket is not below zero: it gains
-  * `rate`, pays for each frame that begins, and holds `burst` bytes at most. So the rate is exact over time; the bucket
-  * starts empty. Frames that wait for buffers or for the stream gather no further claim than what the bucket holds.
+  * `rate`, pays for each frame that begins, and holds `burst` bytes at most. So the rate is exact over time, if the
+  * burst is no less than what the rate gives in 3 cycles; with less, a frame comes a cycle late. The bucket starts empty.
+  * Frames that wait for buffers or for the stream gather no further claim than what the bucket holds.
   *
   * Throughput: one frame a cycle, or every other cycle with a rate. `open` comes from registers.
+  *
+  * @param cycles of those that `rate` is told for, in a cycle of this clock: 1 or 2
   */
-class FramePace(p: ShellParam) extends Component {
+class FramePace(p: ShellParam, cycles: Int) extends Component {
+  require(cycles == 1 || cycles == 2, s"cycles is $cycles: choose 1 or 2")
   val io = new Bundle {
     val run = in Bool () // low: begins anew
     val settings = in(SelfTestSettings(p))
@@ -42,7 +46,7 @@ class FramePace(p: ShellParam) extends Component {
   val pays = RegNext(io.begun.valid) init False
   // A cycle late: the bucket may hold what the rate gives in two cycles more.
   val full = RegNext(!pays && bucket >= (U(0, 2 bits) @@ s.burst @@ U(0, fractionBits bits)).asSInt) init False
-  val gain = (if (p.hostMhz == 125) (s.rate << 1) else s.rate).andMask(!full)
+  val gain = (s.rate << (cycles - 1)).andMask(!full)
   val cost = RegNext(io.begun.payload).andMask(pays)
   bucket := bucket + gain.resize(levelBits).asSInt - (U(0, 2 bits) @@ cost @@ U(0, fractionBits bits)).asSInt
 

@@ -60,6 +60,7 @@ class SelfTest(p: ShellParam, watchCycles: Int = SelfTestControl.watchCycles) ex
   val port = regs.io.port
 
   control.io.start := port.start
+  control.io.by := port.by
   control.io.stop := port.stop
   control.io.off := port.off
   control.io.settings := port.settings

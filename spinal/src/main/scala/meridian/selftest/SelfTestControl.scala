@@ -17,7 +17,7 @@ object SelfTestControl {
 /** Starts and ends a test.
   *
   * A start takes over the settings, and is refused with a code if they cannot be. Then the queues are looked up one by
-  * one: all have to be the function's. They lose the numbers of the test before. Then function and port are watched for
+  * one: all have to be the function's, and the function the PF that starts or one of its VFs. They lose the numbers of the test before. Then function and port are watched for
   * `watchCycles`: a frame that a function gets or sends is traffic. `force` leaves that out. A start while a test is under
   * way is refused, and the test goes on.
   *
@@ -38,6 +38,7 @@ object SelfTestControl {
 class SelfTestControl(p: ShellParam, watchCycles: Int = SelfTestControl.watchCycles) extends Component {
   val io = new Bundle {
     val start, stop, off = in Bool () // pulses
+    val by = in(p.functionType()) // the PF that starts
     val settings = in(SelfTestSettings(p))
     val window = in UInt (64 bits)
     val enable = in Bits (p.functions bits)
@@ -72,6 +73,8 @@ class SelfTestControl(p: ShellParam, watchCycles: Int = SelfTestControl.watchCyc
   io.go := go && !io.stop
   io.checks := checks
 
+  val by = RegNextWhen(io.by, io.start)
+  val isOwn = RegNext(p.isOf(settings.function, by)) init False
   val mayBe = RegNext(settings.function.resize(9 bits) < p.functions) init False
   val enabled = RegNext(mayBe && (io.enable.resize(256) >> settings.function).lsb) init False
   val port = RegNext(io.ports(settings.function.resize(log2Up(p.functions))))
@@ -120,7 +123,7 @@ class SelfTestControl(p: ShellParam, watchCycles: Int = SelfTestControl.watchCyc
     val noSize = s.sizeFirst === 0
     val tooBig = s.sizeFirst > p.maxFrame || s.sizeLast > p.maxFrame
     val endless = s.sizeFirst > s.sizeLast || s.sizeStep === 0 && s.sizeFirst =/= s.sizeLast
-    val badQueues = s.count === 0 || lastQueue > p.queues
+    val badQueues = s.count === 0 || lastQueue > p.queues || !isOwn
     val noWindow = io.window === 0
     val ofGenerator = Vec(!io.enforce, noSize, tooBig, endless).asBits.andMask(s.generate)
     val wrong = RegNext(noWindow ## badQueues ## ofGenerator ## !enabled ## none)

@@ -9,6 +9,7 @@ import spinal.lib._
 case class SelfTestPort(p: ShellParam) extends Bundle with IMasterSlave {
   val settings = SelfTestSettings(p)
   val start, stop, off = Bool()
+  val by = p.functionType() // the PF whose command it is
   val window = UInt(64 bits)
   val continuous, restart = Bool() // of the measurement of latency
   val read = Bits(LatencyWindow.words bits)
@@ -26,7 +27,7 @@ case class SelfTestPort(p: ShellParam) extends Bundle with IMasterSlave {
   val checked = Vec(UInt(64 bits), FrameChecker.counts.size)
 
   override def asMaster(): Unit = {
-    out(settings, start, stop, off, window, continuous, restart, read, index)
+    out(settings, start, stop, off, by, window, continuous, restart, read, index)
     in(state, checks, takes, refusal, end, number, latency, shown, count, sent, checked)
   }
 }

@@ -16,7 +16,7 @@ object SelfTestRefusal extends SpinalEnum {
   sizeZero, // a frame of no byte
   sizeTooBig, // a frame larger than the largest
   sizeSequence, // sizes that never reach the last: it is below the first, or the step is 0
-  queues, // none, beyond the card's, or not all of the function
+  queues, // none, beyond the card's, not all of the function, or of one that is not the PF's who starts
   window, // the measurement window has no cycle
   traffic, // the function, or a function of its port, has had frames
   stopped // a stop came before the test had begun
@@ -48,7 +48,7 @@ case class SelfTestSettings(p: ShellParam) extends Bundle {
   val count = UInt(p.queueBits + 1 bits)
   val sizeFirst, sizeStep, sizeLast = p.lengthType()
   val interval = UInt(32 bits) // cycles from frame to frame at least
-  val rate = UInt(Pacing.rateBits bits) // bytes in 2^20 cycles of 4 ns; 0: any
+  val rate = UInt(Pacing.rateBits bits) // bytes in 2^20 cycles, of 4 ns or of the MAC; 0: any
   val burst = UInt(16 bits) // bytes
   val frames = UInt(32 bits) // 0: no end
   val destination, source = Bits(48 bits) // first byte on the wire in 7:0

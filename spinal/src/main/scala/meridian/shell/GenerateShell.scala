@@ -126,7 +126,7 @@ object GenerateShell {
       opt[Seq[Int]]("vfs")
         .valueName("A,B,C,D")
         .text(
-          "with --dma meridian: the VFs of PF 0 to 3, together as many as --functions has (default: all are PF 0's)"
+          "with --dma meridian or --self-test: the VFs of PF 0 to 3, together as many as --functions has (default: all are PF 0's)"
         )
         .action((value, o) => o.copy(vfs = value)),
       opt[Boolean]("extended-tags")

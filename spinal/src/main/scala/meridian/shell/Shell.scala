@@ -12,6 +12,7 @@ import meridian.mac.pause.{PauseReport, PauseRx}
 import meridian.ptp._
 import meridian.regs.{BoxRegs, CardRegs}
 import meridian.regs.bus.RegCrossing
+import meridian.selftest.port.MacLoop
 import meridian.transceiver.TransceiverCrossing
 import meridian.veb.PsBridge
 import spinal.core._
@@ -61,7 +62,9 @@ class Shell(p: ShellParam) extends Component {
   val ports = for (i <- 0 until p.ports) yield new Area {
     val pins = io.port(i)
     val rx = new PortRx(p, i, clocks.macRx(i), clocks.host, clocks.ps)
-    pins.driveRx(rx.io.pins)
+    val loop = p.selfTest generate new MacLoop(clocks.ps, clocks.macTx(i), clocks.macRx(i))
+    pins.driveRx(if (p.selfTest) loop.io.macRx else rx.io.pins)
+    if (p.selfTest) rx.io.pins <> loop.io.rx
     rx.io.host >> host.io.rx(i)
     val bridge = new PsBridge(p, i, clocks.host, clocks.ps)
     bridge.io.host <> host.io.ps(i)
@@ -75,7 +78,8 @@ class Shell(p: ShellParam) extends Component {
     rx.io.record >> ps.io.rxRecord(i)
 
     val tx = new PortTx(p, i, clocks.host, clocks.ps, clocks.macTx(i))
-    pins.connectTx(tx.io.pins)
+    pins.connectTx(if (p.selfTest) loop.io.macTx else tx.io.pins)
+    if (p.selfTest) tx.io.pins <> loop.io.tx
     if (!p.pool) tx.io.host << host.io.tx(i)
     if (!p.pool) host.io.txPaced(i) := tx.io.paced
     if (p.twoQueues) host.io.txLost(i) := tx.io.lost
@@ -99,12 +103,26 @@ class Shell(p: ShellParam) extends Component {
     val txTime = carry(clocks.macTx(i), pins.sim_skip_mac_tx, ps.io.latency(i).tx)
     pins.ctl_rx_systemtimerin := rxTime.io.dstTime.asBits
     pins.ctl_tx_systemtimerin := txTime.io.dstTime.asBits
+    val rxClock = new ClockMeter(clocks.ps, clocks.macRx(i))
+    val txClock = new ClockMeter(clocks.ps, clocks.macTx(i))
+    for (
+      (meter, skip, to) <- Seq(
+        (rxClock, pins.sim_skip_mac_rx, ps.io.rxCycles),
+        (txClock, pins.sim_skip_mac_tx, ps.io.txCycles)
+      )
+    ) {
+      meter.io.second := ps.io.second
+      meter.io.skip := skip
+      to(i) := meter.io.cycles
+    }
     rx.io.timeKnown := rxTime.io.dstKnown
     tx.io.timeKnown := txTime.io.dstKnown
     if (p.selfTest) {
       rx.io.test := ps.io.portTestRx(i)
       tx.io.test <> ps.io.portTestTx(i)
       tx.io.time := txTime.io.dstTime
+      loop.io.txTime := txTime.io.dstTime
+      loop.io.rxTime := rxTime.io.dstTime
     }
     ps.io.phcLocked(2 * i) := rxTime.io.dstLocked
     ps.io.phcLocked(2 * i + 1) := txTime.io.dstLocked
@@ -160,6 +178,7 @@ class Shell(p: ShellParam) extends Component {
     one.io.port <> ps.io.transceiver(i)
     one.io.txRestart := ps.io.macTxRestart(i)
     one.io.pins <> io.port(i).gt
+    one.io.loop <> ports(i).loop.io.control
     one
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.transceiver
 
+import meridian.selftest.port.MacLoopControl
 import spinal.core._
 import spinal.lib._
 
@@ -17,6 +18,7 @@ class TransceiverCrossing(psCd: ClockDomain, rxCd: ClockDomain, txCd: ClockDomai
     val port = slave(TransceiverPort())
     val pins = master(TransceiverPins())
     val txRestart = in Bool () // a register of the ps clock
+    val loop = master(MacLoopControl())
   }
 
   private def pattern(choice: Bits): Bits = {
@@ -36,6 +38,7 @@ class TransceiverCrossing(psCd: ClockDomain, rxCd: ClockDomain, txCd: ClockDomai
     val forceToggle, countToggle = RegInit(False)
     when(io.port.forceError)(forceToggle := !forceToggle)
     when(io.port.resetCount)(countToggle := !countToggle)
+    val macLoop = RegNext(io.port.macLoop) init False
     val txPrbs = RegNext(io.port.txPrbs) init 0
     val rxPrbs = RegNext(io.port.rxPrbs) init 0
   }
@@ -65,6 +68,9 @@ class TransceiverCrossing(psCd: ClockDomain, rxCd: ClockDomain, txCd: ClockDomai
   io.port.prbsError := watch.error
   io.port.rxClock := watch.runs
   io.port.drp <> io.pins.drp
+  io.loop.on := ps.macLoop
+  io.port.macLoops := io.loop.loops
+  io.port.macLost := io.loop.lost
   io.pins.loopback_in := io.port.loopback
   io.pins.eyescanreset := io.port.eyescanReset
   io.pins.tx_restart := io.txRestart

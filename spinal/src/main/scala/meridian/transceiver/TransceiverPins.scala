@@ -24,10 +24,13 @@ case class TransceiverPort() extends Bundle with IMasterSlave {
   val drp = DrpPort()
   val prbsError = Bool() // high for some cycles after each word with an error
   val rxClock = Bool() // the clock of the receiver runs
+  val macLoop = Bool() // frames are to go round at the MAC's host side: MacLoop
+  val macLoops = Bool() // they do
+  val macLost = UInt(32 bits) // frames that the loop had no room for; wraps
   override def asMaster(): Unit = {
-    out(loopback, txPrbs, rxPrbs, forceError, resetCount, eyescanReset)
+    out(loopback, txPrbs, rxPrbs, forceError, resetCount, eyescanReset, macLoop)
     master(drp)
-    in(prbsError, rxClock)
+    in(prbsError, rxClock, macLoops, macLost)
   }
 }
 

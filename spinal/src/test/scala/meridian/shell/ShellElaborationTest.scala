@@ -42,7 +42,7 @@ class ShellElaborationTest extends AnyFunSuite {
     assert(!verilog.toLowerCase.contains("box") && report.toplevel.host.box.isEmpty)
     for (trace <- egressTraces ++ poolTraces ++ dmaTraces) assert(!verilog.contains(trace), trace)
     assert(report.toplevel.host.hostBox.isEmpty)
-    for (part <- Seq("selftest", "self_test", "porttest", "port_test", "oftest", "frametaker", "testmerge"))
+    for (part <- Seq("selftest", "self_test", "porttest", "port_test", "oftest", "frametaker", "testmerge", "macloop"))
       assert(!verilog.toLowerCase.contains(part), part)
     for (option <- Seq("box", "selftest", "transceiver", "egress", "mac.pause", "dma", "host.tunnel"))
       assert(!has(report.toplevel, option), s"a component of $option")

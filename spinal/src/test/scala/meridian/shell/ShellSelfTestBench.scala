@@ -24,6 +24,7 @@ abstract class ShellSelfTestBench extends AnyFunSuite {
     groups = 2,
     psAddresses = 1,
     copyBufferBytes = 32768,
+    vfs = Seq(1, 1, 0, 0),
     selfTest = true
   )
   lazy val built = RomSim.config.compile {
@@ -171,8 +172,8 @@ abstract class ShellSelfTestBench extends AnyFunSuite {
       write(0x14, sizes._2)
       write(0x24, frames)
     }
-    def start(): (Int, Int, Int) = {
-      write(0, 1)
+    def start(by: Int = 0): (Int, Int, Int) = {
+      bar2.write(page, 1, function = by)
       var left = 40000
       while (status._1 == 1) {
         left -= 1

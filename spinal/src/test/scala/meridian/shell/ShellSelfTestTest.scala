@@ -181,6 +181,28 @@ class ShellSelfTestTest extends ShellSelfTestBench {
     }
   }
 
+  test("a PF starts a test on queues of itself and of its own VFs only") {
+    built.doSim("owners", 18) { dut =>
+      val b = new Bench(dut, 18)
+      b.bar2.write(0x205000, BigInt(24) << 16 | 4)
+      b.bar2.read(0x205000)
+      // Function 0 has queues 0 to 7, function 1 the next 8; 4 is the VF of PF 0, 5 that of PF 1.
+      val firsts = Map(0 -> 0, 1 -> 8, 4 -> 16, 5 -> 24)
+      val owner = Map(0 -> 0, 1 -> 1, 4 -> 0, 5 -> 1)
+      for (by <- 0 until 4; (function, first) <- firsts) {
+        b.set(function = function, first = first, mode = 14)
+        if (owner(function) == by) {
+          val (state, code, _) = b.start(by)
+          assert(state == 2 && code == 0, s"PF $by, function $function: $code")
+          b.stop()
+        } else {
+          val (state, code, _) = b.start(by)
+          assert(state == 0 && code == refusal("queues"), s"PF $by, function $function")
+        }
+      }
+    }
+  }
+
   test("a function that carries traffic is refused, one that is quiet starts") {
     built.doSim("traffic", 15) { dut =>
       val b = new Bench(dut, 15)

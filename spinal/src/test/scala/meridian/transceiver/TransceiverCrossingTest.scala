@@ -21,6 +21,8 @@ class TransceiverCrossingTest extends AnyFunSuite {
     crossing.io.port <> port
     crossing.io.pins <> pins
     crossing.io.txRestart := txRestart
+    crossing.io.loop.loops := False
+    crossing.io.loop.lost := 0
   }
   private lazy val compiled =
     SimConfig.withConfig(SpinalConfig(targetDirectory = "target/transceiver")).compile(new Bench)

@@ -65,6 +65,8 @@ class TransceiverRegsTest extends AnyFunSuite {
     dut.io.skip #= 1
     dut.io.port.prbsError #= false
     dut.io.port.rxClock #= true
+    dut.io.port.macLoops #= false
+    dut.io.port.macLost #= 0
     val drp = new Drp(dut, random)
     dut.clockDomain.forkStimulus(10)
     dut.clockDomain.waitSampling(4)
@@ -115,13 +117,15 @@ class TransceiverRegsTest extends AnyFunSuite {
 
   run("a loopback is taken over with resets of both data paths, or refused with the reason", 1) { b =>
     import b._
-    for (step <- 0 until 300) {
+    val macLoop = TransceiverRegs.macLoop
+    var before = 0
+    for (step <- 0 until 400) {
       val host = random.nextInt(4) == 0
       val ps = random.nextInt(4) == 0
       val traffic = random.nextInt(4) == 0
       val force = random.nextBoolean()
       byHost = random.nextBoolean()
-      val mode = random.nextInt(8)
+      val mode = random.nextInt(11)
       dut.io.hostEnabled #= host
       dut.io.psEnabled #= ps
       cycles(trafficCycles + 300)
@@ -131,9 +135,8 @@ class TransceiverRegsTest extends AnyFunSuite {
         dut.io.frame #= false
         cycles(1)
       }
-      val before = dut.io.port.loopback.toInt
       val wanted =
-        if (!Seq(0, 1, 2, 4, 6).contains(mode)) TransceiverRefusal.reserved
+        if (!Seq(0, 1, 2, 4, 6, macLoop).contains(mode)) TransceiverRefusal.reserved
         else if (mode == 0 || force && !(byHost && ps)) TransceiverRefusal.none
         else if (force) TransceiverRefusal.psEnabled
         else if (host) TransceiverRefusal.hostEnabled
@@ -143,8 +146,11 @@ class TransceiverRegsTest extends AnyFunSuite {
       write(0, (if (force) 0x100 else 0) | mode)
       val taken = wanted == TransceiverRefusal.none
       assert(refusal == code(wanted), s"step $step: mode $mode")
-      assert(dut.io.port.loopback.toInt == (if (taken) mode else before))
-      assert(read(0) == (if (taken) mode else before))
+      val now = if (taken) mode else before
+      // The transceiver knows nothing of the loopback at the MAC's host side, which resets nothing either.
+      def ofPins(mode: Int) = if (mode == macLoop) 0 else mode
+      assert(dut.io.port.loopback.toInt == ofPins(now) && dut.io.port.macLoop.toBoolean == (now == macLoop))
+      assert(read(0) == now)
       var (rx, tx) = (0, 0)
       for (_ <- 0 until 300) {
         cycles(1)
@@ -153,7 +159,9 @@ class TransceiverRegsTest extends AnyFunSuite {
         assert(!dut.io.rxRestart.toBoolean || !dut.io.idle.toBoolean, "time is not left out while a reset lasts")
       }
       // Some cycles have passed by the accesses above.
-      if (taken && mode != before) assert(rx > 230 && rx <= 250 && tx == rx, s"$rx, $tx cycles of reset")
+      val changes = ofPins(now) != ofPins(before)
+      before = now
+      if (changes) assert(rx > 230 && rx <= 250 && tx == rx, s"$rx, $tx cycles of reset")
       else assert(rx == 0 && tx == 0, s"step $step: a reset without a change")
     }
   }
@@ -173,6 +181,20 @@ class TransceiverRegsTest extends AnyFunSuite {
     assert(refusal == code(TransceiverRefusal.none) && dut.io.port.loopback.toInt == 1)
     cycles(300)
     assert(pulses.size == 1 && pulses.head > 450 && pulses.head < 470, pulses)
+  }
+
+  run("the state of the loopback at the MAC's host side is shown, and no time is left out until it is as wanted", 9) {
+    b =>
+      import b._
+      dut.io.port.macLost #= 0x89abcdefL
+      for (on <- Seq(true, false)) {
+        write(0, if (on) TransceiverRegs.macLoop else 0)
+        cycles(600)
+        assert(!dut.io.idle.toBoolean && (read(0x0c) >> 9 & 1) == (if (on) 0 else 1))
+        dut.io.port.macLoops #= on
+        cycles(2)
+        assert(dut.io.idle.toBoolean && (read(0x0c) >> 9 & 1) == (if (on) 1 else 0) && read(0x1c) == 0x89abcdefL)
+      }
   }
 
   run("a frame is traffic for its time, also when time is left out", 3) { b =>

@@ -10,7 +10,10 @@ import spinal.lib._
 object FrameTaker {
 
   /** Cycles from a frame's last beat to its result. */
-  val latency = 4
+  val latency = 7
+
+  /** Cycles from a frame's last beat to its verdict on the pattern, and to its latency. */
+  private val early = 4
 }
 
 /** Finds the frames of a test among those received, in the receive clock of the MAC. It delays nothing.
@@ -85,10 +88,26 @@ class FrameTaker(p: ShellParam) extends Component {
     when(valid)(next := TestFrame.turn(turned, index))
     val mask = Cat((0 until 8).map(i => Bits(8 bits).setAllTo(keep(i))))
     val difference = RegNext((data ^ TestFrame.word(turned, index)) & mask)
-    val bad = Reg(Bool())
-    when(RegNext(valid, False)) {
-      bad := difference.orR || bad && RegNext(word) =/= 0
+    val compares = RegNext(valid, False)
+    val first = RegNext(word) === 0
+  }
+
+  /** The differing bits of a frame: of a beat in three steps, then added up. */
+  val counted = new Area {
+    private def added(numbers: Vec[UInt], by: Int) = RegNext(Vec(numbers.toSeq.grouped(by).map(_.reduce(_ +^ _)).toSeq))
+    val sixes = RegNext(Vec(compared.difference.asBools.grouped(6).map(bits => CountOne(bits)).toSeq))
+    val sums = added(sixes, 4)
+    val beat = added(sums, 3).head.resize(7)
+    private val delay = 3
+    val valid = Delay(compared.compares, delay, init = False)
+    val first = Delay(compared.first, delay)
+    val total = Reg(UInt(TakenFrame.errorBits bits))
+    val most = total >= total.maxValue - 63
+    when(valid) {
+      total := first ? beat.resize(TakenFrame.errorBits) | (total + beat.andMask(!most))
     }
+    val any = Reg(Bool())
+    when(valid)(any := beat =/= 0 || any && !first)
   }
 
   /** From the time that the frame carries to the one of the MAC. */
@@ -111,8 +130,11 @@ class FrameTaker(p: ShellParam) extends Component {
   io.result.taken := Delay(came.lastOurs, FrameTaker.latency, init = False)
   io.result.foreign := Delay(came.lastForeign, FrameTaker.latency, init = False)
   io.result.badLength := Delay(io.length =/= came.claim, FrameTaker.latency - 1)
-  io.result.badPattern := compared.bad
-  io.result.sequence := RegNextWhen(came.sequence.resize(TakenFrame.sequenceBits), RegNext(came.lastOurs, False))
-  io.result.timed := time.valid
-  io.result.latency := time.result
+  io.result.badPattern := counted.any
+  io.result.bitErrors := counted.total
+  // Behind a runt the next frame may end before this result.
+  private val sequence = RegNextWhen(came.sequence.resize(TakenFrame.sequenceBits), RegNext(came.lastOurs, False))
+  io.result.sequence := Delay(sequence, FrameTaker.latency - FrameTaker.early)
+  io.result.timed := Delay(time.valid, FrameTaker.latency - FrameTaker.early)
+  io.result.latency := Delay(time.result, FrameTaker.latency - FrameTaker.early)
 }

@@ -42,13 +42,15 @@ class PortGenerator(p: ShellParam, port: Int) extends Component {
   settings.sizeStep.allowOverride() := io.plan.sizeStep
   settings.sizeLast.allowOverride() := io.plan.sizeLast
   settings.interval.allowOverride() := io.plan.interval
+  settings.rate.allowOverride() := io.plan.rate
+  settings.burst.allowOverride() := io.plan.burst
   settings.frames.allowOverride() := io.plan.frames
 
   val plan = new FramePlan(p)
   plan.io.run := go
   plan.io.settings := settings
   plan.io.last := 0
-  val pace = new FramePace(p)
+  val pace = new FramePace(p, cycles = 1)
   pace.io.run := go
   pace.io.settings := settings
 

@@ -24,7 +24,8 @@ object PortJudge {
     "late" -> "good frames with a number below the highest that has come: reordered, or a second time",
     "repeated" -> "good frames with the highest number that has come, once more",
     "timed" -> "good frames whose latency is known",
-    "latency_sum" -> "ns, sum over these frames"
+    "latency_sum" -> "ns, sum over these frames",
+    "bit_errors" -> "bits of the pattern of damaged frames that are not as sent; a wrong bit of the number, or of the time stamp, makes one wrong in each 8 bytes"
   )
 
   /** The first counters are registers, the others a memory. */
@@ -41,6 +42,7 @@ object PortJudge {
   val repeated = at("repeated")
   val timed = at("timed")
   val latencySum = at("latency_sum")
+  val bitErrors = at("bit_errors")
   val entries = 16
   val indexBits = 4
 }
@@ -143,7 +145,14 @@ class PortJudge(p: ShellParam) extends Component {
         when(!test.taken)(index := foreign)
       }
       is(1)(add(test.taken, place(bytes), record.length))
-      is(2)(add(isGood && test.timed, place(latencySum), test.latency))
+      is(2) {
+        add(isGood && test.timed, place(latencySum), test.latency)
+        when(!isGood) {
+          valid := busy && test.taken
+          index := place(bitErrors)
+          amount := test.bitErrors.resized
+        }
+      }
       is(3)(add(isGood && test.timed, place(timed), U(1)))
       is(4) {
         add(isGood && (order.late || order.more), place(skipped), order.lost)

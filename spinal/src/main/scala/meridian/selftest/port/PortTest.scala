@@ -42,6 +42,9 @@ class PortTest(
   val ofHost = io.sent.valid && !io.sent.fromPs && !io.sent.ofTest
   val forHost = io.received.fire && io.received.forHost
   control.io.traffic := RegNext(ofHost || forHost) init False
+  val ofPs = io.sent.valid && io.sent.fromPs
+  val forPs = io.received.fire && io.received.forPs
+  control.io.psTraffic := RegNext(ofPs || forPs) init False
   control.io.ready := BufferCC(io.tx.ready, False)
   control.io.going := BufferCC(io.tx.going, False)
   control.io.complete := BufferCC(io.tx.complete, False)

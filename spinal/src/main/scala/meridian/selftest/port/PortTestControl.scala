@@ -24,9 +24,9 @@ object PortTestControl {
 /** Starts and ends the test of a port (ps clock).
   *
   * A start takes over the settings, and is refused with a code if they cannot be, if the transmit side of the MAC does
-  * not answer, or if there is no link. Then the port is watched for `watchCycles`: a frame of the host that is sent, and
-  * a good received one for the host, is traffic, and refuses the start. Frames of the PS are none. `force` starts without
-  * link and without watching. A start while a test is under way is refused, and the test goes on. A start that is refused
+  * not answer, or if there is no link. Then the port is watched for `watchCycles`: a frame of host or PS that is sent, and
+  * a good received one for them, is traffic, and refuses the start, with a code of its own for those of the PS, whose clock
+  * may follow them. `force` starts without link and without watching. A start while a test is under way is refused, and the test goes on. A start that is refused
   * leaves the counters and the end of the last test. It also leaves the settings while the generator still has a frame.
   *
   * With `delay` the checker is armed for `delayCycles` before the generator begins. The state tells it, so that software
@@ -46,7 +46,7 @@ class PortTestControl(
   val io = new Bundle {
     val start, stop, off = in Bool () // pulses
     val settings = in(PortTestSettings(p))
-    val link, traffic = in Bool ()
+    val link, traffic, psTraffic = in Bool () // traffic: of the host
     val ready, going, complete = in Bool () // of the generator, in this clock
     val sentFrames = in UInt (64 bits)
     val run, armed = out Bool ()
@@ -143,6 +143,8 @@ class PortTestControl(
         goto(clear)
       } elsewhen (io.traffic) {
         refuse(PortTestRefusal.traffic)
+      } elsewhen (io.psTraffic) {
+        refuse(PortTestRefusal.psTraffic)
       } elsewhen (!io.link) {
         refuse(PortTestRefusal.linkDown)
       }

@@ -2,6 +2,7 @@
 package meridian.selftest.port
 
 import meridian.ShellParam
+import meridian.pacing.Pacing
 import spinal.core._
 import spinal.lib._
 
@@ -17,7 +18,8 @@ object PortTestRefusal extends SpinalEnum {
   mac, // the transmit side of the MAC is in reset, has no clock, or still has a frame of the last test
   linkDown, // the port has no link
   traffic, // the port has had frames of the host
-  stopped // a stop came before the test had begun
+  stopped, // a stop came before the test had begun
+  psTraffic // the port has had frames of the PS, as those of PTP
   = newElement()
 }
 
@@ -45,6 +47,8 @@ object PortTestState extends SpinalEnum {
 case class PortTestPlan(p: ShellParam) extends Bundle {
   val sizeFirst, sizeStep, sizeLast = p.lengthType() // without FCS
   val interval = UInt(32 bits) // cycles of the MAC from frame to frame at least
+  val rate = UInt(Pacing.rateBits bits) // bytes in 2^20 cycles of the MAC; 0: any
+  val burst = UInt(16 bits) // bytes
   val frames = UInt(32 bits) // 0: no end
   val label = Bits(16 bits) // in each frame
   val destination = Bits(48 bits) // first byte on the wire in 7:0
@@ -85,6 +89,7 @@ case class TakenFrame() extends Bundle {
   val taken = Bool() // it is of the run, and goes no further
   val foreign = Bool() // a test frame of another label
   val badLength, badPattern = Bool() // it is not as sent
+  val bitErrors = UInt(TakenFrame.errorBits bits) // bits of the pattern that are not as sent
   val sequence = UInt(TakenFrame.sequenceBits bits)
   val timed = Bool() // the latency is known
   val latency = UInt(30 bits) // ns
@@ -94,4 +99,7 @@ object TakenFrame {
 
   /** At 37 million frames a second 48 bits last for 87 days. */
   val sequenceBits = 48
+
+  /** Bits of the largest frame, and of any that a MAC lets pass; a longer one counts with no more than this. */
+  val errorBits = 20
 }

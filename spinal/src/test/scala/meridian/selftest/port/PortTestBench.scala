@@ -27,6 +27,10 @@ class PortTestTop(val p: ShellParam, watchCycles: Int, answerCycles: Int) extend
     val rxPins = slave(MacRxPins())
     val txPins = master(MacTxPins())
     val time = in(PtpTime()) // macTx
+    val rxTime = in(PtpTime()) // macRx
+    val loop = in Bool () // ps
+    val loops = out Bool ()
+    val lost = out UInt (32 bits)
     val psFilter = in(PsFilterConfig(p))
     val fromHost = slave(FrameStream(p.hostBytes, HardType(HostTxMeta(p))))
     val fromPs = slave(FrameStream(p.psBytes, HardType(PsTxMeta())))
@@ -35,6 +39,7 @@ class PortTestTop(val p: ShellParam, watchCycles: Int, answerCycles: Int) extend
     val idle = out Bool ()
     val sent = master(Flow(MacTxRecord(p)))
     val received = master(Flow(MacRxRecord(p)))
+    val stamp = master(Flow(TxTimestamp()))
   }
   val rx = new PortRx(p, 0, macRx, host, ps)
   val tx = new PortTx(p, 0, host, ps, macTx)
@@ -42,8 +47,16 @@ class PortTestTop(val p: ShellParam, watchCycles: Int, answerCycles: Int) extend
   test.io.bus << io.bus
   test.io.link := io.link
   io.idle := test.io.idle
-  rx.io.pins <> io.rxPins
-  tx.io.pins <> io.txPins
+  val loop = new MacLoop(ps, macTx, macRx)
+  loop.io.control.on := ps(RegNext(io.loop) init False)
+  io.loops := loop.io.control.loops
+  io.lost := loop.io.control.lost
+  loop.io.tx <> tx.io.pins
+  loop.io.macTx <> io.txPins
+  loop.io.txTime := io.time
+  loop.io.macRx <> io.rxPins
+  loop.io.rx <> rx.io.pins
+  loop.io.rxTime := io.rxTime
   rx.io.host >> io.toHost
   rx.io.ps >> io.toPs
   rx.io.psFilter := io.psFilter
@@ -58,7 +71,7 @@ class PortTestTop(val p: ShellParam, watchCycles: Int, answerCycles: Int) extend
   tx.io.timeKnown := True
   tx.io.time := io.time
   tx.io.test <> test.io.tx
-  tx.io.timestamps.ready := True
+  io.stamp << tx.io.timestamps.toFlow
   val sent = tx.io.record.toFlow
   test.io.sent << sent
   io.sent << sent
@@ -70,10 +83,12 @@ case class OnWire(data: Array[Byte], start: Double, ofTest: Boolean)
 /** Drives a [[PortTestTop]]: registers, a MAC at line rate, frames of host and PS. Received frames are those that `loop`
   * makes of the sent ones, and what is given to `receive`.
   */
-class PortTestBench(val dut: PortTestTop, mac: Int = 2560) {
+class PortTestBench(val dut: PortTestTop, mac: Int = 2560, macRx: Int = 2560) {
   val p = dut.p
   val wire = mutable.ArrayBuffer[OnWire]()
   val toHost, toPs = mutable.ArrayBuffer[Seq[Byte]]()
+  val txStamps = mutable.ArrayBuffer[(Int, BigInt)]() // tag and ns
+  val rxStamps = mutable.ArrayBuffer[Option[BigInt]]() // of the frames in toPs
   var loop: OnWire => Seq[(Array[Byte], Boolean)] = _ => Nil
   var holds = false // the MAC takes nothing
   var flight = 40 // cycles from the first beat sent to the first received
@@ -87,6 +102,8 @@ class PortTestBench(val dut: PortTestTop, mac: Int = 2560) {
     "run" -> 0x18,
     "low" -> 0x1c,
     "high" -> 0x20,
+    "rate" -> 0x24,
+    "burst" -> 0x28,
     "status" -> 0x40,
     "cut" -> 0x44,
     "least" -> 0x48,
@@ -110,6 +127,7 @@ class PortTestBench(val dut: PortTestTop, mac: Int = 2560) {
   dut.io.toHost.ready #= true
   dut.io.toPs.ready #= true
   dut.io.link #= true
+  dut.io.loop #= false
   val filter = dut.io.psFilter
   filter.enable #= true
   filter.broadcast #= true
@@ -118,12 +136,24 @@ class PortTestBench(val dut: PortTestTop, mac: Int = 2560) {
   filter.valid #= 0
   filter.address.foreach(_ #= 0)
   dut.macTx.forkStimulus(mac)
-  dut.macRx.forkStimulus(mac)
+  dut.macRx.forkStimulus(macRx)
   dut.host.forkStimulus(4000)
   dut.ps.forkStimulus(4000)
   sleep(400L * mac)
 
   private def ns(time: Long) = BigInt(time / 1000)
+  dut.macRx.onSamplings {
+    dut.io.rxTime.nanoseconds #= ns(simTime()) % 1000000000
+    dut.io.rxTime.seconds #= ns(simTime()) / 1000000000
+  }
+  dut.ps.onSamplings {
+    val stamp = dut.io.stamp
+    if (stamp.valid.toBoolean) txStamps += stamp.tag.toInt -> stamp.timestamp.nanoseconds.toBigInt
+    val frame = dut.io.toPs
+    if (frame.valid.toBoolean && frame.ready.toBoolean && frame.last.toBoolean)
+      rxStamps += Option.when(frame.meta.timestampValid.toBoolean)(frame.meta.timestamp.nanoseconds.toBigInt)
+  }
+  def setLoop(on: Boolean): Unit = dut.io.loop #= on
 
   /** The wire behind the transmit pins: the next frame may begin a gap behind the last. */
   var cycle = 0L
@@ -251,11 +281,15 @@ class PortTestBench(val dut: PortTestTop, mac: Int = 2560) {
       interval: BigInt = 0,
       label: Int = 0x1234,
       patience: Int = 2,
-      mode: Int = 3
+      mode: Int = 3,
+      rate: BigInt = 0,
+      burst: Int = 0
   ): Unit = {
     write("size", first | BigInt(if (last < 0) first else last) << 16)
     write("step", step)
     write("interval", interval)
+    write("rate", rate)
+    write("burst", burst)
     write("frames", frames)
     write("run", label | BigInt(patience) << 16)
     write("low", BigInt("ddccbb02", 16))
@@ -285,8 +319,9 @@ class PortTestBench(val dut: PortTestTop, mac: Int = 2560) {
     s.meta.drop #= false
     s.meta.paced #= false
   }
-  def sendPs(data: Array[Byte]): Unit = send(dut.io.fromPs, data, 8, dut.ps) { s =>
-    s.meta.timestamp #= false; s.meta.tag #= 0
+  def sendPs(data: Array[Byte], tag: Option[Int] = None): Unit = send(dut.io.fromPs, data, 8, dut.ps) { s =>
+    s.meta.timestamp #= tag.isDefined
+    s.meta.tag #= tag.fold(0)(identity)
   }
   private def send[M <: Data](
       stream: Stream[Fragment[meridian.frame.FrameWord[M]]],

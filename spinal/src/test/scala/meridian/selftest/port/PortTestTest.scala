@@ -51,17 +51,36 @@ class PortTestTest extends AnyFunSuite {
       assert(b.toHost.isEmpty && b.toPs.isEmpty && b.read("cut") == 0)
     }
 
+  private def flipped(data: Array[Byte], at: (Int, Int)*): Array[Byte] =
+    at.foldLeft(data) { case (d, (place, bits)) => d.updated(place, (d(place) ^ bits).toByte) }
+
   private val faults =
     Seq[(String, Int => Seq[(Array[Byte], Boolean)] => Seq[(Array[Byte], Boolean)], Map[String, Int])](
       (
         "a bit error",
         n => f => f.map { case (d, bad) => (d.updated(40 + n % 20, (d(40 + n % 20) ^ 4).toByte), bad) },
-        Map("damaged_pattern" -> 1, "good" -> -1)
+        Map("damaged_pattern" -> 1, "good" -> -1, "bit_errors" -> 1)
       ),
       (
+        "errors in the first and the last beat of the pattern and in one between",
+        n => f => f.map { case (d, bad) => (flipped(d, 34 -> 0x80, 50 -> 0xff, 51 -> 0xff, 79 -> 0x11), bad) },
+        Map("damaged_pattern" -> 1, "good" -> -1, "bit_errors" -> 19)
+      ),
+      (
+        "bits of the header and a bad FCS",
+        n => f => f.map { case (d, _) => (flipped(d, 0 -> 0xff, 11 -> 1), true) },
+        Map("damaged_fcs" -> 1, "good" -> -1)
+      ),
+      (
+        "a bit error and a bad FCS",
+        n => f => f.map { case (d, _) => (flipped(d, 41 -> 3), true) },
+        Map("damaged_fcs" -> 1, "good" -> -1, "bit_errors" -> 2)
+      ),
+      (
+        // Each of the six words with pattern has a wrong bit.
         "a bit error in the number",
-        n => f => f.map { case (d, bad) => (d.updated(18, (d(18) ^ 1).toByte), bad) },
-        Map("damaged_pattern" -> 1, "good" -> -1)
+        n => f => f.map { case (d, bad) => (flipped(d, 18 -> 1), bad) },
+        Map("damaged_pattern" -> 1, "good" -> -1, "bit_errors" -> 6)
       ),
       ("a bad FCS", n => f => f.map { case (d, _) => (d, true) }, Map("damaged_fcs" -> 1, "good" -> -1)),
       ("a lost frame", n => _ => Nil, Map("skipped" -> 1, "good" -> -1)),
@@ -147,7 +166,11 @@ class PortTestTest extends AnyFunSuite {
     b.dut.macTx.deassertReset()
     b.dut.ps.waitSampling(100)
     refused(stopped) { b.start(); b.dut.ps.waitSampling(200); b.stop() }
-    refused(traffic) { b.start(); b.dut.ps.waitSampling(100); b.receive(Array.tabulate(64)(_.toByte)) }
+    val frame = Array.tabulate(64)(_.toByte)
+    refused(traffic) { b.start(); b.dut.ps.waitSampling(100); b.receive(frame) } // for host and PS
+    refused(psTraffic) {
+      b.start(); b.dut.ps.waitSampling(100); b.sendPs(frame); b.until("it")(b.wire.size == 11); b.wire.remove(10)
+    }
     b.start(mode = 7)
     b.start(mode = 7)
     b.dut.ps.waitSampling(100)
@@ -168,6 +191,34 @@ class PortTestTest extends AnyFunSuite {
     assert(b.wire.map(_.start).sliding(2).forall(pair => pair(1) - pair(0) == 500))
     for ((frame, i) <- b.wire.zipWithIndex) assert(frame.data.sameElements(b.expected(frame.data, 60 + i % 4, i)))
     assert(b.count("sent") == sent && b.count("good") == sent && b.read("cut") == 1000 - sent)
+  }
+
+  for ((size, rate, burst) <- Seq((60, 1 << 20, 8), (1514, 3 << 20, 16), (200, 1234567, 4000)))
+    run(s"a rate of $rate with a burst of $burst is kept over the test by frames of $size bytes") { b =>
+      b.start(first = size, frames = 100, mode = 5, rate = rate, burst = burst)
+      b.untilIdle(400000)
+      assert(b.wire.size == 100 && b.end == b.code(PortTestEnd.complete))
+      val starts = b.wire.map(_.start)
+      val ideal = size * (1 << 20) / rate.toDouble // cycles
+      val cycles = (starts.last - starts.head) / 99
+      println(f"$size bytes: a frame in $cycles%.3f cycles, by the rate $ideal%.3f")
+      assert(math.abs(cycles - ideal) <= ideal * 0.001 + 0.1)
+      assert(starts.sliding(2).forall(pair => math.abs(pair(1) - pair(0) - ideal) <= 2))
+    }
+
+  run("a burst lets the rate catch up with what the MAC did not take, by so many bytes and no more") { b =>
+    b.start(first = 100, frames = 0, mode = 5, rate = 1 << 18, burst = 1000) // a frame in 400 cycles
+    b.until("it runs")(b.wire.size == 3)
+    b.holds = true
+    b.dut.ps.waitSampling(8000)
+    b.holds = false
+    val from = b.wire.size
+    b.until("the burst")(b.wire.size == from + 20)
+    b.off()
+    b.untilIdle()
+    val gaps = b.wire.map(_.start).drop(from).sliding(2).map(pair => pair(1) - pair(0)).toSeq
+    // Those that waited in registers, then the bucket's 1000 bytes and the frame that goes at 0.
+    assert((11 to 14).contains(gaps.count(_ < 50)) && gaps.drop(14).forall(gap => math.abs(gap - 400) <= 2), gaps)
   }
 
   run("frames of PS and host pass in both directions during a test that was forced, and the PS's go first") { b =>
