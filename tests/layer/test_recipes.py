@@ -214,6 +214,13 @@ def test_each_port_of_the_zcu106_names_the_bus_of_its_cage(tmp_path: Path) -> No
     assert {"CONFIG_I2C_CHARDEV=y", "CONFIG_I2C_MUX_PCA954x=y"} <= set(options)
 
 
+def test_the_image_has_the_self_test() -> None:
+    group = (LAYERS / "meta-meridian/recipes-core/packagegroups/packagegroup-meridian.bb").read_text()
+    assert re.search(r'^RRECOMMENDS:\$\{PN\} = "meridian-tools"$', group, re.MULTILINE)
+    image = (LAYERS / "meta-meridian/recipes-core/images/meridian-image.bb").read_text()
+    assert 'IMAGE_INSTALL:append = " packagegroup-meridian"' in image and "NO_RECOMMENDATIONS" not in image
+
+
 def test_each_tree_that_a_machine_names_is_there() -> None:
     """And each that is there is named."""
     folder, names = LAYERS / "meta-meridian-bsp/recipes-bsp/device-tree/files", set()

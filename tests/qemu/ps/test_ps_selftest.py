@@ -2,7 +2,7 @@
 """meridian-selftest on the card's ARM side: it passes on a card that is well, and each planted fault makes exactly its
 own line fail. QEMU's machine has no SYSMON: files stand for it. Modules are EEPROMs of QEMU's, which a guest may write.
 
-The image of a PS has no Python, as the layer's has none. It is unpacked into the machine, because its packages' scripts
+The image of a PS has no Python, which the layer's has. It is unpacked into the machine, because its packages' scripts
 compile all of it when they are installed, which takes minutes with an emulated processor.
 """
 

@@ -16,3 +16,5 @@ RDEPENDS:${PN} = "\
     meridian-ps \
     meridian-ptp \
 "
+# With Python, some 50 MB: BAD_RECOMMENDATIONS leaves it out.
+RRECOMMENDS:${PN} = "meridian-tools"
