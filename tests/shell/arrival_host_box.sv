@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A box at the host that writes the time of arrival into received frames of EtherType 0x88B5: 32 bits of seconds and 32 of
-// nanoseconds in network order, from byte 24 on, or zeros if the time is not known. All else passes as it is.
+// nanoseconds in network order, from byte 24 on, or ones if the time is not known. All else passes as it is.
 module arrival_host_box #(
     parameter DATA_BITS = 256
 ) (
@@ -57,7 +57,7 @@ module arrival_host_box #(
 
   logic first;
   logic [63:0] stamp;
-  assign stamp = s_axis_rx_tuser_time_valid ? s_axis_rx_tuser_time[63:0] : '0;
+  assign stamp = s_axis_rx_tuser_time_valid ? s_axis_rx_tuser_time[63:0] : '1;
   always_comb begin
     m_axis_rx_tdata = s_axis_rx_tdata;
     if (first && s_axis_rx_tdata[8*12+:16] == 16'hB588)

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes in other languages than Verilog on the whole shell: a firewall in SpinalHDL, and times of arrival in VHDL."""
+"""Boxes in other languages than Verilog on the whole shell: a firewall, and a box at the host that measures the age of
+frames, in SpinalHDL, and times of arrival in VHDL."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 import pytest
+import test_host_box
 from conftest import Start
-from test_box import made, register, to_host, to_wire, window
-from test_isolation import BOB, PS, WIRE
+from test_box import BOXES, made, register, to_host, to_wire, window
+from test_isolation import ALICE, BOB, CAROL, PS, VF_ALICE, VF_BOB, WIRE, frame
 
 pytestmark = pytest.mark.long
 
@@ -103,6 +106,43 @@ def test_the_firewall_drops_by_its_rules(start: Start, host_bytes: int) -> None:
         assert got == passed
     for (number, way), count in counts.items():
         assert bench.shell.read(window(bench, 0x20 * number + 0xC + 4 * way)) == count, f"rule {number}, way {way}"
+
+
+def test_a_box_at_the_host_measures_the_age_of_frames(start: Start) -> None:
+    bench = test_host_box.made(start, BOXES / "FrameAge.scala")
+    frames, last, largest, least, unknown = range(0, 20, 4)
+    read = partial(test_host_box.read, bench)
+    bob, alice = bench.queue_home(VF_BOB), bench.queue_home(VF_ALICE)
+    test_host_box.post(bench, bob, alice)
+    came, ages = [], {}
+    for size in (60, 1514, 9600, 60):
+        came.append(frame(BOB, size, size))
+        bench.rx(0, came[-1])
+        bench.step(10_000)
+        ages[size] = read(last)
+    bench.drain()
+    assert test_host_box.got(bench, bob) == came
+    assert read(frames) == 4 and read(unknown) == 0
+    # A frame is stored as a whole before the box, so its age grows by its time on the wire. The time that the box sees is
+    # right to less than a cycle.
+    assert 60 < ages[60] < 300
+    for size in (1514, 9600):
+        assert ages[size] - ages[60] == pytest.approx((size - 60) * 8 / bench.rate, abs=12), ages
+    assert (read(least), read(largest)) == (pytest.approx(ages[60], abs=12), ages[9600])
+
+    sent = [frame(CAROL, number, size, source=ALICE) for number, size in enumerate((60, 61, 1514, 9600))]
+    for data in sent:
+        bench.h2c(alice, data)
+    bench.drain()
+    assert test_host_box.to_wire(bench) == sent
+    test_host_box.write(bench, frames, 0)
+    assert (read(frames), read(largest), read(least)) == (0, 0, 0xFFFFFFFF)
+    bench.set_veb(0, True)
+    bench.h2c(alice, frame(BOB, 5, 100, source=ALICE))
+    bench.drain()
+    assert test_host_box.got(bench, bob)[-1] == frame(BOB, 5, 100, source=ALICE)
+    assert (read(frames), read(unknown)) == (0, 1)
+    assert bench.shell.read(test_host_box.register(bench, "ID")).to_bytes(4, "big") == b"AGE\0"
 
 
 def test_sent_frames_have_the_time_at_which_they_leave(start: Start) -> None:

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/user-logic.md as it stands there: the changed example is Verilog that fits, and the program prints its count."""
+"""docs/user-logic.md as it stands there: the changed example is Verilog that fits, the class of SpinalHDL is a module, and
+the program prints its count."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import documents
+import pytest
 from dma_engines import QDMA_IP
 from documents import ROOT
 from test_box import BOTH
@@ -33,3 +36,18 @@ def test_the_program_prints_its_count(programs: Callable[..., Path]) -> None:
     program = documents.block(PAGE, "from meridian_card").text.replace("build/card/shell_sim", f"{folder}/shell_sim")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.splitlines()[-1] == "ARP 3"
+
+
+@pytest.mark.long
+def test_the_class_is_a_module_at_the_host(tmp_path: Path) -> None:
+    source = tmp_path / "Quiet.scala"
+    source.write_text(documents.block(PAGE, "import meridian.box.HostSpinalBox").text)
+    command = [ROOT / "scripts" / "build-card", "--verilog-only", "--host-box", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr
+    shell = Path(done.stdout.splitlines()[-1])
+    (module,) = (shell.parent / "box").iterdir()
+    assert "\n  Quiet boxAtHost " in shell.read_text()
+    assert re.search(
+        r"^module Quiet\b(?s:.*?)input +wire +s_axis_rx_tuser_time_valid", module.read_text(), re.MULTILINE
+    )

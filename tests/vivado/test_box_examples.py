@@ -19,6 +19,7 @@ EXAMPLES = [
     ("--box", "frame_alarm.v"),
     ("--box", "hls/hls_box.v,hls/dscp_marker.v"),
     ("--host-box", "queue_steer.v"),
+    ("--host-box", "FrameAge.scala"),
     ("--host-box", "host_memory.sv"),
 ]
 #: It needs the DMA engine of our own, which another board has.

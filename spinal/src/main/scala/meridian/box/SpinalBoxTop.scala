@@ -2,6 +2,8 @@
 package meridian.box
 
 import meridian.ShellParam
+import meridian.dma.HostCommand
+import meridian.mac.RxStamp
 import spinal.core._
 import spinal.lib._
 
@@ -9,9 +11,17 @@ import spinal.lib._
   *
   * Latency: 0 cycles, wires only.
   */
-class SpinalBoxTop(name: String, hostBytes: Int, make: => SpinalBox) extends Component {
+class SpinalBoxTop(name: String, hostBytes: Int, make: => BoxComponent) extends Component {
   setDefinitionName(name)
-  private val pins = BoxPins.of(ShellParam(hostBytes = hostBytes)).map(pin => pin.name -> pin).toMap
+
+  private val clock = ClockDomain(
+    in(Bool()).setName("clk"),
+    in(Bool()).setName("rst"),
+    config = ClockDomainConfig(resetKind = SYNC, resetActiveLevel = HIGH)
+  )
+  private val box = clock(make.setName("box"))
+  private val atHost = box.isInstanceOf[HostSpinalBox]
+  private val pins = BoxPins.of(ShellParam(hostBytes = hostBytes), atHost).map(pin => pin.name -> pin).toMap
 
   /** A port of that name. */
   private def port(name: String): BaseType = {
@@ -19,13 +29,6 @@ class SpinalBoxTop(name: String, hostBytes: Int, make: => SpinalBox) extends Com
     val signal: BaseType = if (pin.width == 1) Bool() else Bits(pin.width bits)
     (if (pin.toBox) in(signal) else out(signal)).setName(name)
   }
-
-  private val clock = ClockDomain(
-    port("clk").asInstanceOf[Bool],
-    port("rst").asInstanceOf[Bool],
-    config = ClockDomainConfig(resetKind = SYNC, resetActiveLevel = HIGH)
-  )
-  private val box = clock(make.setName("box"))
   box.setDefinitionName(s"${name}_Logic") // the module's own name is that of this component
 
   /** Joins signals of the box with the ports of these names. */
@@ -47,13 +50,70 @@ class SpinalBoxTop(name: String, hostBytes: Int, make: => SpinalBox) extends Com
   join(
     "s_axis_rx_tuser_size" -> box.io.rxInfo.size,
     "s_axis_rx_tuser_src" -> box.io.rxInfo.source,
-    "s_axis_rx_tuser_time" -> box.io.rxStamp.time,
-    "s_axis_rx_tuser_time_valid" -> box.io.rxStamp.valid,
+    "s_axis_rx_tuser_dst" -> box.io.rxInfo.destination,
     "s_axis_tx_tuser_size" -> box.io.txInfo.size,
     "s_axis_tx_tuser_src" -> box.io.txInfo.source,
+    "s_axis_tx_tuser_dst" -> box.io.txInfo.destination,
     "s_axis_tx_tuser_function" -> box.io.txSender.function,
     "s_axis_tx_tuser_queue" -> box.io.txSender.queue
   )
+  private def stamp(name: String, signals: RxStamp): Unit =
+    join(s"${name}_tuser_time" -> signals.time, s"${name}_tuser_time_valid" -> signals.valid)
+  private def target(name: String, signals: BoxTarget): Unit = join(
+    s"${name}_tuser_function" -> signals.function,
+    s"${name}_tuser_queue" -> signals.queue,
+    s"${name}_tuser_completion" -> signals.completion
+  )
+  private def command(name: String, signals: HostCommand): Unit = join(
+    s"${name}_tuser_address" -> signals.address,
+    s"${name}_tuser_bytes" -> signals.bytes,
+    s"${name}_tuser_queue" -> signals.queue,
+    s"${name}_tuser_tag" -> signals.tag
+  )
+  box match {
+    case box: SpinalBox =>
+      stamp("s_axis_rx", box.io.rxStamp)
+      if (box.passesTime) stamp("m_axis_rx", box.io.rxOutStamp)
+    case box: HostSpinalBox =>
+      target("s_axis_rx", box.io.rxTarget)
+      target("m_axis_rx", box.io.rxOutTarget)
+      if (box.arrival) stamp("s_axis_rx", box.io.rxStamp)
+      // Its queue is that of the sender.
+      val request = port("s_axis_tx_tuser_request").asBits
+      box.io.txRequest.queue := box.io.txSender.queue.pull()
+      box.io.txRequest.tci := request(15 downto 0)
+      box.io.txRequest.insert := request(16)
+      box.io.txRequest.unfilled := request(17)
+      join("m_axis_tx_tuser_queue" -> box.io.txOutRequest.queue, "m_axis_tx_tuser_request" -> box.io.txOutRequest.word)
+      if (box.reads) {
+        command("m_axis_dma_read", box.io.read.payload)
+        join("m_axis_dma_read_tvalid" -> box.io.read.valid, "m_axis_dma_read_tready" -> box.io.read.ready)
+        val bytes = box.io.readBytes
+        join(
+          "s_axis_dma_read_tvalid" -> bytes.valid,
+          "s_axis_dma_read_tready" -> bytes.ready,
+          "s_axis_dma_read_tdata" -> bytes.data,
+          "s_axis_dma_read_tkeep" -> bytes.keep,
+          "s_axis_dma_read_tlast" -> bytes.last,
+          "s_axis_dma_read_tuser_tag" -> bytes.tag,
+          "s_axis_dma_read_tuser_error" -> bytes.failed
+        )
+      }
+      if (box.writes) {
+        val (write, written) = (box.io.write, box.io.written)
+        command("m_axis_dma_write", write.command)
+        join(
+          "m_axis_dma_write_tvalid" -> write.valid,
+          "m_axis_dma_write_tready" -> write.ready,
+          "m_axis_dma_write_tdata" -> write.data,
+          "m_axis_dma_write_tlast" -> write.last,
+          "s_axis_dma_written_tvalid" -> written.valid,
+          "s_axis_dma_written_tuser_tag" -> written.tag,
+          "s_axis_dma_written_tuser_error" -> written.failed
+        )
+      }
+  }
+  if (box.tellsReady) join("box_rst_done" -> box.io.ready)
   if (box.interrupts) join("irq" -> box.io.irq)
   if (box.time) join("phc_time" -> box.io.phcTime.time, "phc_time_valid" -> box.io.phcTime.valid)
   if (box.registers) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box.source
 
-import meridian.box.{SpinalBox, SpinalBoxTop}
+import meridian.box.{BoxComponent, HostSpinalBox, SpinalBox, SpinalBoxTop}
 
 import spinal.core._
 
@@ -127,7 +127,10 @@ object BoxSource {
           )
         case error: LinkageError => throw new IllegalArgumentException(s"the class $name cannot be loaded: $error")
       }
-    require(classOf[SpinalBox].isAssignableFrom(kind), s"the class $name does not extend meridian.box.SpinalBox")
+    require(
+      Seq(classOf[SpinalBox], classOf[HostSpinalBox]).exists(_.isAssignableFrom(kind)),
+      s"the class $name does not extend meridian.box.SpinalBox, or HostSpinalBox for one at the host"
+    )
     require(!Modifier.isAbstract(kind.getModifiers), s"the class $name is abstract: name the one that is to be built")
     val maker =
       try kind.getConstructor(classOf[Int])
@@ -136,10 +139,10 @@ object BoxSource {
           throw new IllegalArgumentException(s"the class $name needs one parameter, hostBytes of type Int")
       }
     var values = Map.empty[String, BigInt]
-    def make: SpinalBox = {
+    def make: BoxComponent = {
       val box =
         // SpinalHDL's compiler plug-in has no `new` here at which it could end the component.
-        try maker.newInstance(Int.box(hostBytes)).asInstanceOf[SpinalBox].postInitCallback()
+        try maker.newInstance(Int.box(hostBytes)).asInstanceOf[BoxComponent].postInitCallback()
         catch { case error: InvocationTargetException => throw error.getCause }
       values = Map(BoxModule.id -> box.id, BoxModule.version -> box.version)
       box

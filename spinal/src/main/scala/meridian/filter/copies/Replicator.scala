@@ -19,7 +19,7 @@ object Replicator {
 case class BeatInfo(p: ShellParam) extends Bundle {
   val last = Bool()
   val mty = UInt(log2Up(p.hostBytes) bits)
-  val meta = RxTarget(p, p.stampsAtHost)
+  val meta = RxTarget(p)
 }
 
 /** Stores frames for several functions once, and reads each of them out once for each function.
@@ -123,8 +123,7 @@ class Replicator(p: ShellParam, words: Int) extends Component {
     val said = BeatInfo(p)
     said.last := last
     said.mty := mty.andMask(last)
-    said.meta.assignSomeByName(copy.target)
-    if (p.stampsAtHost) said.meta.stamp.none() // it comes from a memory of its own
+    said.meta := copy.target
     val beat = ring.streamReadSync(address, said)
     // Whether a copy goes next is known late in a cycle: it must not reach back to the addresses and their counters.
     val frame = FrameStream(p.hostBytes, RxTarget(p, p.stampsAtHost))
@@ -132,14 +131,17 @@ class Replicator(p: ShellParam, words: Int) extends Component {
     frame.last := beat.linked.last
     frame.fragment.data := beat.value
     frame.fragment.mty := beat.linked.mty
-    frame.fragment.meta := beat.linked.meta
-    if (p.stampsAtHost) {
-      val stamps = Mem(RxStamp(), frames)
-      val written, started = Reg(UInt(log2Up(frames) bits)) init 0
-      stamps.write(written, io.stamp, io.write.valid && io.write.last)
-      when(io.write.valid && io.write.last)(written := written + 1)
-      when(done)(started := started + 1)
-      frame.fragment.meta.stamp.allowOverride() := stamps.readSync(started, address.ready)
+    frame.fragment.meta.assignSomeByName(beat.linked.meta)
+
+    /** When each stored frame came. */
+    val came = p.stampsAtHost generate new Area {
+      val memory = Mem(RxStamp(), frames)
+      val write, read = Reg(UInt(log2Up(frames) bits)) init 0
+      val whole = io.write.valid && io.write.last
+      memory.write(write, io.stamp, whole)
+      when(whole)(write := write + 1)
+      when(done)(read := read + 1)
+      frame.fragment.meta.stamp := memory.readSync(read, address.ready)
     }
     io.frame << frame.s2mPipe()
   }

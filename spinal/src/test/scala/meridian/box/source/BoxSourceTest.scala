@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box.source
 
-import meridian.box.{BoxPins, SpinalBox}
+import meridian.box.{BoxPins, HostSpinalBox, SpinalBox}
 
 import meridian.ShellParam
 import org.scalatest.funsuite.AnyFunSuite
@@ -14,11 +14,61 @@ import java.nio.file.Files
 
 /** Changes nothing, and has a register. */
 class PassingBox(hostBytes: Int)
-    extends SpinalBox(hostBytes, id = 0x1234, version = 5, interrupts = true, time = true) {
+    extends SpinalBox(
+      hostBytes,
+      id = 0x1234,
+      version = 5,
+      interrupts = true,
+      time = true,
+      tellsReady = true,
+      passesTime = true
+    ) {
+  io.ready := True
+  io.rxOutStamp := io.rxStamp
   io.rxOut << io.rxIn
   io.txOut << io.txIn
   new AxiLite4SlaveFactory(io.axi).read(io.rxInfo.size, 0)
   io.irq := io.phcTime.valid && io.phcTime.time.nanoseconds === 0
+}
+
+/** The same at the host, with all that it may ask for. */
+class PassingHostBox(hostBytes: Int)
+    extends HostSpinalBox(
+      hostBytes,
+      id = 0x2345,
+      version = 6,
+      interrupts = true,
+      time = true,
+      tellsReady = true,
+      arrival = true,
+      reads = true,
+      writes = true
+    ) {
+  io.rxOut << io.rxIn
+  io.txOut << io.txIn
+  io.rxOutTarget := io.rxTarget
+  io.txOutRequest := io.txRequest
+  io.ready := True
+  io.irq := io.rxStamp.valid && io.phcTime.valid
+  new AxiLite4SlaveFactory(io.axi).read(io.rxInfo.destination ## io.txInfo.destination, 0)
+  io.write.valid := io.readBytes.valid
+  io.write.data := io.readBytes.data
+  io.write.last := io.readBytes.last
+  io.write.command := io.read.payload
+  io.readBytes.ready := io.write.ready
+  io.read.valid := io.written.valid
+  io.read.tag := io.written.tag
+  io.read.payload.queue := io.txSender.queue
+  io.read.address := 0
+  io.read.bytes := 64
+}
+
+/** Asks for nothing. */
+class BareHostBox(hostBytes: Int) extends HostSpinalBox(hostBytes, registers = false) {
+  io.rxOut << io.rxIn
+  io.txOut << io.txIn
+  io.rxOutTarget := io.rxTarget
+  io.txOutRequest := io.txRequest
 }
 
 /** Needs more than a box is given. */
@@ -103,7 +153,7 @@ class BoxSourceTest extends AnyFunSuite with BoxFiles {
       assert(
         BoxPins
           .of(p)
-          .forall(pin => module.has(pin.name) || pin.name.matches(".*_tuser_(dst|size|src)|m_.*_time.*|box_.*"))
+          .forall(pin => module.has(pin.name) || pin.name.matches("m_.*_tuser_(dst|size|src)"))
       )
       assert(module.parameters(BoxModule.id) == 0x1234 && module.parameters(BoxModule.version) == 5)
     }
@@ -112,10 +162,33 @@ class BoxSourceTest extends AnyFunSuite with BoxFiles {
     assert(bare.modules.size == 3 && bare.modules.keys.forall(_.startsWith("NarrowBox")), bare.modules)
   }
 
+  test("a class of SpinalHDL at the host fits both widths, with all ports or with those that it needs") {
+    for (bytes <- Seq(32, 64)) {
+      val there = p.copy(hostBytes = bytes)
+      def read(name: String) = BoxModule.read(Seq(file(s"$name.scala")), Some(s"meridian.box.source.$name"), bytes)
+      val module = read("PassingHostBox")
+      assert(BoxPins.misfits(there, module, atHost = true).isEmpty)
+      val missing = BoxPins.of(there, atHost = true).map(_.name).filterNot(module.has)
+      assert(missing.forall(_.matches("m_.*_tuser_(dst|size|src)")), missing)
+      assert(module.parameters(BoxModule.id) == 0x2345 && module.parameters(BoxModule.version) == 6)
+      assert(
+        BoxPins.misfits(there, module).exists(_.startsWith("only a module at the host has s_axis_rx_tuser_function"))
+      )
+      val bare = read("BareHostBox")
+      assert(BoxPins.misfits(there, bare, atHost = true).isEmpty)
+      assert(!bare.ports.exists(_.name.matches("s_axil.*|.*dma.*|irq|phc.*|box_.*|.*_time.*")))
+      assert(!there.copy(hostBox = Some(bare)).stampsAtHost && there.copy(hostBox = Some(module)).stampsAtHost)
+    }
+    val atWire = BoxModule.read(Seq(file("PassingBox.scala")), Some("meridian.box.source.PassingBox"), 32)
+    assert(
+      refused(p.copy(hostBox = Some(atWire))).contains("it has no port m_axis_rx_tuser_function, an output of 8 bits")
+    )
+  }
+
   test("a class that is no box is told what it lacks") {
     def read(name: String) = refused(BoxModule.read(Seq(file("X.scala")), Some(s"meridian.box.source.$name"), 64))
     assert(read("Missing").contains("there is no class meridian.box.source.Missing"))
-    assert(read("BoxModuleTest").contains("does not extend meridian.box.SpinalBox"))
+    assert(read("BoxModuleTest").contains("does not extend meridian.box.SpinalBox, or HostSpinalBox"))
     assert(read("GreedyBox").contains("needs one parameter, hostBytes"))
     assert(read("NarrowBox").contains("beats of 32 bytes"))
     assert(read("OpenBox").contains("is abstract"))
