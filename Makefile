@@ -8,7 +8,8 @@ SHELL := bash
 # test-kernel`, too).
 PCAP ?=
 QUICK ?=
-# FULL=1: `make bench-dma` measures all sizes on all links. OWN=1: it measures only the engine of our own.
+# FULL=1: `make bench-dma` measures all sizes on all links. OWN=1: it measures only the engine of our own. TUNING=1: only the
+# rows of docs/tuning.md.
 FULL ?=
 OWN ?=
 # One suite of `make test` or `make test-long`, a wrong name lists all of them; one fault of `make test-mutants`.
@@ -113,7 +114,7 @@ bench-card: setup ## measure the card process and the throughput of its QDMA mod
 	@scripts/bench/bench-card
 
 bench-dma: setup ## measure DMA through the model of the QDMA IP and through our own engine → build/bench/dma.json, dma.html
-	@scripts/bench/bench-dma $(if $(QUICK),--quick) $(if $(FULL),--full) $(if $(OWN),--own)
+	@scripts/bench/bench-dma $(if $(QUICK),--quick) $(if $(FULL),--full) $(if $(OWN),--own) $(if $(TUNING),--tuning)
 
 bench-host: setup ## compare the Linux driver with virtio-net and igb: instructions a packet → build/bench/host.json
 	@scripts/bench/bench-host $(if $(QUICK),--quick)

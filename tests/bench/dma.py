@@ -270,6 +270,30 @@ def all_runs(plan: Plan) -> list[Run]:
     ]
 
 
+def tuned(setting: str, mode: str, size: int, queues: int, link: Link = own.LINK, poll_ns: int = 4000) -> Run:
+    """Frames a second with one setting of a host; setting: its name, which the point of the figure has with its value."""
+    value = {"queues": queues, "payload": link.payload, "request": link.request, "poll_ns": poll_ns}[setting]
+    run = rate(link, mode, size, queues, "pf", ("--poll-ns", str(poll_ns), "--burst", "512"))
+
+    def figures(found: dict[str, Any]) -> list[Figure]:
+        where = point(found, link, size, queues=queues, function="pf", mode=mode, setting=setting) | {setting: value}
+        return [Figure("tuning_mpps", where, round(found["mpps"], 2), "Mpps")]
+
+    return replace(run, what=f"{setting} {value}: {run.what}", figures=figures)
+
+
+def tunings() -> list[Run]:
+    """The rows of docs/tuning.md: what a host can set, each alone. The times between looks stand for moderation: a host that
+    looks less often finds more frames at once. The length of its rings is that of the bench."""
+    queues, payloads, requests = (1, 2, 4, 8), (128, 256, 512), (128, 256, 512, 1024, 2048)
+    return [
+        *(tuned("queues", "c2h", 64, count) for count in queues),
+        *(tuned("payload", "c2h", 1518, 8, replace(own.LINK, payload=size)) for size in payloads),
+        *(tuned("request", "h2c", 4096, 8, replace(own.LINK, request=size)) for size in requests),
+        *(tuned("poll_ns", "c2h", 64, 1, poll_ns=time) for time in (1000, 2000, 4000, 8000, 16000)),
+    ]
+
+
 def own_runs() -> list[Run]:
     """What the engine of our own is measured by, and the model of the IP beside it. One size of its round trip has a time
     stamp, which the engine's needs."""
@@ -304,9 +328,17 @@ def built(folder: Path | None, shell: tuple[str, ...] = SHELL, name: str = "qdma
 
 def shown(figure: Figure) -> bool:
     """In the terminal's table, which has room for some: what can be compared, of few sizes."""
-    if figure.point["engine"] == own.OWN:
+    if figure.point["engine"] == own.OWN or figure.id == "tuning_mpps":
         return True
     return figure.reference is not None and figure.point.get("bytes", 64) in (*FEW, *IN_TABLES)
+
+
+def measure_engines(program: Path, own_program: Path, model_too: bool) -> tuple[list[Figure], list[str]]:
+    """The engine of our own beside the model of the IP, and why figures are missing. model_too: with the model's own."""
+    model, missing_model = measure_all(program, own_runs())
+    found, missing = measure_all(own_program, own_runs() + [pushed(link, own.SIZES[0]) for link in own.PUSH_LINKS])
+    figures = (model if model_too else []) + own.beside(model, found)
+    return figures, missing_model + [f"{own.OWN}: {reason}" for reason in missing]
 
 
 def main() -> int:
@@ -316,24 +348,30 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="few sizes and queues, the PF only; some minutes")
     parser.add_argument("--full", action="store_true", help="all sizes on all links, not only on gen3x16")
     parser.add_argument("--own", action="store_true", help="only the DMA engine of our own, and the model beside it")
+    parser.add_argument("--tuning", action="store_true", help="only the rows of docs/tuning.md; some minutes")
     parser.add_argument("--programs", type=Path, help="use qdma_bench of this folder instead of building it")
     parser.add_argument("--own-programs", type=Path, help="likewise, of a shell with the DMA engine of our own")
     parser.add_argument("--command-programs", type=Path, help="use meridian_card of this folder for commands")
     arguments = parser.parse_args()
-    if arguments.quick + arguments.full + arguments.own > 1:
-        parser.error("--quick, --full and --own exclude each other; choose one")
+    if arguments.quick + arguments.full + arguments.own + arguments.tuning > 1:
+        parser.error("--quick, --full, --own and --tuning exclude each other; choose one")
     runs = all_runs(PLANS["quick" if arguments.quick else "full" if arguments.full else "default"])
     program, own_program = built(arguments.programs), built(arguments.own_programs, own.SHELL)
-    figures, missing = ([], []) if arguments.own else measure_all(program, runs)
-    model, missing_model = measure_all(program, own_runs())
-    found, missing_own = measure_all(own_program, own_runs() + [pushed(link, own.SIZES[0]) for link in own.PUSH_LINKS])
-    figures += model if arguments.own else []
-    figures += own.beside(model, found)
-    try:
-        figures += commands.measure(built(arguments.command_programs, commands.SHELL, "meridian_card").parent)
-    except (CardError, LinkError, RuntimeError) as reason:
-        missing.append(f"commands of the card's own logic: {reason}")
-    missing += missing_model + [f"{own.OWN}: {reason}" for reason in missing_own]
+    figures, missing = [], []
+    if not arguments.own:
+        for engine, name in ((program, ""), (own_program, f"{own.OWN}: ")):
+            found, why = measure_all(engine, tunings())
+            figures += found
+            missing += [name + reason for reason in why]
+    if not arguments.tuning:
+        found, why = ([], []) if arguments.own else measure_all(program, runs)
+        figures, missing = figures + found, missing + why
+        found, why = measure_engines(program, own_program, arguments.own)
+        figures, missing = figures + found, missing + why
+        try:
+            figures += commands.measure(built(arguments.command_programs, commands.SHELL, "meridian_card").parent)
+        except (CardError, LinkError, RuntimeError) as reason:
+            missing.append(f"commands of the card's own logic: {reason}")
     links = {link.name: link.as_json() for link in (*LINKS.values(), own.NEAR)}
     bounds = {name: bound.as_json() for name, bound in BOUNDS.items()}
     file = write("dma", KIND, figures, {"links": links, "bounds": bounds, "waits": waits()}, shown)

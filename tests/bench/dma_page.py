@@ -228,6 +228,23 @@ def commands_table(figures: Sequence[Entry]) -> str:
     )  # fmt: skip
 
 
+def tunings_table(figures: Sequence[Entry]) -> str:
+    """Of both engines, each row a setting."""
+    rows: dict[tuple[Any, ...], dict[str, float]] = {}
+    for it in chosen(figures, "tuning_mpps"):
+        at = it["with"]
+        key = (at["setting"], at[at["setting"]], at["mode"], at["bytes"], at["queues"], at["link"])
+        rows.setdefault(key, {})[at["engine"]] = it["value"]
+    return table(
+        "Frames in millions a second by what a host can set, as docs/tuning.md has them.",
+        ("setting", Number("value"), "mode", Number("bytes"), Number("queues"), "link", Number("model of the QDMA IP"), Number("our engine")),
+        [
+            (*key, *(f"{found[engine]:g}" if engine in found else "" for engine in (own.MODEL, own.OWN)))
+            for key, found in rows.items()
+        ],
+    )  # fmt: skip
+
+
 def links_table(links: dict[str, dict[str, Any]]) -> str:
     return table(
         "The links.",
@@ -249,7 +266,7 @@ def bounds_table(bounds: dict[str, dict[str, Any]]) -> str:
 
 def body_of(document: dict[str, Any]) -> str:
     figures = [it for it in document["figures"] if it["with"]["engine"] != own.OWN]
-    of_own = [it for it in document["figures"] if it["with"]["engine"] == own.OWN]
+    of_own = [it for it in document["figures"] if it["with"]["engine"] == own.OWN and it["id"] != "tuning_mpps"]
     about = (
         f"{document['kind']}. Commit {document['git']}, {document['when']}. Nothing was run on hardware; published "
         "figures are of hardware."
@@ -272,6 +289,8 @@ def body_of(document: dict[str, Any]) -> str:
         enyx(figures, "loopback_gbps", ("bits of frames", "Gb/s"), "Frames that the host sends, and that the pins of the streams send back, without a shell. Published: Enyx HFP.", direction="host_card_host"),
         "<h2>Random access, latency, registers</h2>",
         *tables(figures),
+        "<h2>Settings of a host</h2>",
+        tunings_table(document["figures"]),
         "<h2>The DMA engine of our own</h2>",
         own_table([it for it in of_own if not it["id"].startswith("command_")]),
         commands_table([it for it in of_own if it["id"].startswith("command_")]),

@@ -131,6 +131,42 @@ def test_each_run_is_asked_for_what_its_figure_says(tmp_path: Path) -> None:
                 assert figure.point["source"] == "here"
 
 
+def test_a_row_of_tuning_has_one_setting_and_asks_for_it() -> None:
+    option = {"queues": "--queues", "payload": "--pcie-payload", "request": "--pcie-request", "poll_ns": "--poll-ns"}
+    rows = []
+    for run in dma.tunings():
+        (figure,) = run.figures(said(run.mode, 6400, 6400))
+        at = figure.point
+        assert set(at) <= SETTINGS | {"mode", "setting", "payload", "request"} and figure.id == "tuning_mpps"
+        asked = dict(zip(run.options[::2], run.options[1::2], strict=True))
+        assert asked[option[at["setting"]]] == str(at[at["setting"]])
+        assert (asked["--mode"], asked["--bytes"], asked["--queues"]) == (
+            at["mode"],
+            str(at["bytes"]),
+            str(at["queues"]),
+        )
+        rows.append((at["setting"], at[at["setting"]]))
+    assert len(set(rows)) == len(rows)
+    assert {value for setting, value in rows if setting == "request"} == {128, 256, 512, 1024, 2048}
+    assert {value for setting, value in rows if setting == "payload"} == {128, 256, 512}
+
+
+def test_rows_of_tuning_alone(bench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder, engine in ((bench, "qdma_model"), (bench / "own", "meridian")):
+        cases = [
+            f"{mode}) echo '{json.dumps(said(mode, *moved, engine))}' ;;"
+            for mode, moved in (("c2h", (6400, 0)), ("h2c", (0, 6400)), ("forward", (6400, 6400)))
+        ]
+        program(folder, ASKED, 'case "$asked" in', *cases, "esac")
+    monkeypatch.setattr(sys, "argv", ["--tuning" if word == "--quick" else word for word in sys.argv])
+    assert dma.main() == 0
+    written = json.loads((bench / "build/bench/dma.json").read_text())
+    assert {it["id"] for it in written["figures"]} == {"tuning_mpps"}
+    assert len(written["figures"]) == 2 * len(dma.tunings())
+    page = (bench / "build/bench/dma.html").read_text()
+    assert page.count("<td>request</td>") == 5
+
+
 def test_the_full_plan_has_the_whole_tables() -> None:
     found = [figure for run in dma.all_runs(dma.PLANS["full"]) for figure in run.figures(said(run.mode, 64, 64))]
     compared = {
@@ -302,4 +338,7 @@ def test_one_length_is_chosen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     monkeypatch.setattr(sys, "argv", ["dma.py", "--quick", "--full"])
     with pytest.raises(SystemExit, match="2"):
         dma.main()
-    assert "bench-dma: error: --quick, --full and --own exclude each other; choose one" in capsys.readouterr().err
+    assert (
+        "bench-dma: error: --quick, --full, --own and --tuning exclude each other; choose one"
+        in capsys.readouterr().err
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page on tuning quotes what the published tables, the driver and the shell's page have."""
+"""The page on tuning quotes what the published tables, the driver, the bench and the shell's page have."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import csv
 import re
 
 import documents
+import pytest
 from documents import ROOT
 
 PAGE = ROOT / "docs" / "tuning.md"
 TEXT = PAGE.read_text()
+LINK = re.compile(r"gen(\d)x(\d+)")
 
 
 def table(head: str) -> list[list[str]]:
@@ -69,3 +71,28 @@ def test_counters_are_those_of_troubleshooting() -> None:
     assert counters
     text = (ROOT / "docs" / "troubleshooting.md").read_text()
     assert all(f"`{name}`" in text for name in counters)
+
+
+def test_own_figures_are_of_the_bench(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row has a figure for each value that the bench sets, and says what frames it moves."""
+    monkeypatch.syspath_prepend(ROOT / "tests" / "bench")
+    import dma
+
+    assert "`make bench-dma TUNING=1`" in TEXT and "$(if $(TUNING),--tuning)" in (ROOT / "Makefile").read_text()
+    names = {"queues": "queues", "payload": "MPS", "request": "MRRS", "poll_ns": "time between looks, ns"}
+    ways = {"forward": "to the host and back", "c2h": "to the host", "h2c": "from the host"}
+    measured: dict[tuple[str, str], list[str]] = {}
+    for run in dma.tunings():
+        (figure,) = run.figures({"engine": "x", "source": "x", "mpps": 1})
+        at = figure.point
+        assert LINK.fullmatch(at["link"]).groups() == ("3", "8") and "Gen3 x8" in TEXT
+        queues = "" if at["setting"] == "queues" else f", queues: {at['queues']}"
+        key = (names[at["setting"]], f"{at['bytes']} bytes, {ways[at['mode']]}{queues}")
+        measured.setdefault(key, []).append(str(at[at["setting"]]))
+    head, *rows = table("setting, one at a time")
+    assert head[-2:] == ["model of the QDMA IP", "our engine"]
+    assert {(name, frames): values.split(", ") for name, frames, values, *_ in rows} == measured
+    for name, _, values, *figures in rows:
+        for found in figures:
+            assert len(found.split(", ")) == len(values.split(", ")), name
+            assert all(re.fullmatch(r"\d+\.\d+", figure) for figure in found.split(", ")), name
