@@ -16,7 +16,7 @@ from peer import ethernet
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 DEVICE = "pci/0000:01:00.0"
-BOX = Path(__file__).resolve().parents[2] / "shell" / "hostile_box.sv"
+BOX = Path(__file__).resolve().parents[2] / "shell" / "box" / "hostile_box.sv"
 WINDOW, CONTROL = 0x180000, 0x118008
 HANGS, FLOODS, SILENT, DEAD, UNREADY = 1, 2, 3, 5, 8
 BREAKS = r"of port 0 breaks frames: (\d+) to the host, (\d+) to the wire"

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.qemu, pytest.mark.long]
 ROOT = Path(__file__).resolve().parents[3]
 BOXES = (
     *("--box", str(ROOT / "examples/boxes/frame_alarm.v")),
-    *("--host-box", str(ROOT / "tests/shell/holding_host_box.sv")),
+    *("--host-box", str(ROOT / "tests/shell/box/holding_host_box.sv")),
 )
 PAGE = ROOT / "docs" / "user-logic.md"
 KIND = 0x88B6

@@ -13,7 +13,7 @@ from meridian_machine import Hardware, tools
 from test_driver_box import HANGS, counts, diagnosis
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
-SHELL = Path(__file__).resolve().parents[2] / "shell"
+SHELL = Path(__file__).resolve().parents[2] / "shell" / "box"
 BOXES = f"{SHELL / 'hostile_host_box.sv'},{SHELL / 'hostile_box.sv'}"
 WINDOW = 0x1C0000
 

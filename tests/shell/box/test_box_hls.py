@@ -14,7 +14,7 @@ from test_box import BOXES, made, register, to_host, to_wire
 from test_isolation import BOB, WIRE
 
 SOURCES = ("hls/hls_box.v", "hls/dscp_marker.v")
-STAND_INS = ROOT / "tests" / "shell" / "hls"
+STAND_INS = ROOT / "tests" / "shell" / "box" / "hls"
 
 
 def of_source(folder: Path, data_bits: int, frames: list[bytes]) -> list[bytes]:
