@@ -15,7 +15,9 @@ from ptp_run import Grandmaster, Running, Samples, ps_with, running
 from ptp_under_load import BUSY, CLOCKS, GIVEN, SERVO
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
-AT_WIRE, AT_HOST = (str(tools.ROOT / "tests" / "shell" / "box" / name) for name in ("hostile_box.sv", "hostile_host_box.sv"))
+AT_WIRE, AT_HOST = (
+    str(tools.ROOT / "tests" / "shell" / "box" / name) for name in ("hostile_box.sv", "hostile_host_box.sv")
+)
 BOX = ("--box", AT_WIRE)
 HOST_BOX = ("--host-box", f"{AT_HOST},{AT_WIRE}")
 HANGS, FLOODS, SILENT = 1, 2, 3
