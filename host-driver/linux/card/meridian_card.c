@@ -69,16 +69,30 @@ void meridian_card_put(struct meridian_card *card)
 	mutex_unlock(&cards_lock);
 }
 
+/**
+ * meridian_forget_broken() - count the frames that a module breaks anew, from the next look on
+ * @box: the module; under the card's lock
+ *
+ * Context: Does not sleep.
+ */
+void meridian_forget_broken(struct meridian_box *box)
+{
+	memset(box->broken, 0, sizeof(box->broken));
+	box->is_breaking = false;
+	box->is_counted = false;
+}
+
 /* Any that is there will do: the errors are the card's. */
 static void choose_error_function(struct meridian_card *card)
 {
 	unsigned int port;
 
 	card->error_function = list_first_entry_or_null(&card->pfs, struct meridian, of_card);
-	/* Boxes that hang or are not ready were told to the function before, not to this one. */
+	/* What boxes do was told to the function before, not to this one. */
 	for (port = 0; port < ARRAY_SIZE(card->box); port++) {
 		card->box[port].hung = 0;
 		card->box[port].state = MERIDIAN_BOX_READY;
+		meridian_forget_broken(&card->box[port]);
 	}
 	if (card->error_function)
 		qdma_enable_errors(&card->error_function->qdma, 0);

@@ -15,6 +15,11 @@ enum meridian_box_state { MERIDIAN_BOX_READY, MERIDIAN_BOX_STARTING, MERIDIAN_BO
  * @hung: what of it hung, MERIDIAN_BOX_STATUS_*, and has been reported
  * @pause: jiffies between its last two resets at least; 0: it was not reset
  * @next: when it may be reported again
+ * @refused: frames to the host and to the wire that the card has refused, as of the last look
+ * @is_counted: @refused is known
+ * @broken: frames of each direction that were refused since the module was last well
+ * @broke_at: in jiffies, when that was last seen
+ * @is_breaking: it has been reported
  * @listener: the PF that its interrupts are for, or NULL
  */
 struct meridian_box {
@@ -23,6 +28,11 @@ struct meridian_box {
 	u32 hung;
 	unsigned long pause;
 	unsigned long next;
+	u64 refused[2];
+	bool is_counted;
+	u64 broken[2];
+	unsigned long broke_at;
+	bool is_breaking;
 	struct meridian *listener;
 };
 
@@ -117,6 +127,7 @@ struct meridian_card {
 /* meridian_card.c */
 struct meridian_card *meridian_card_get(struct pci_dev *pdev);
 void meridian_card_put(struct meridian_card *card);
+void meridian_forget_broken(struct meridian_box *box);
 void meridian_card_join(struct meridian *m);
 void meridian_card_leave(struct meridian *m);
 

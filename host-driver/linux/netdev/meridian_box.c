@@ -19,6 +19,23 @@
 /* So long may a module take to get ready before the log tells of it. */
 #define READY_SECONDS	10
 
+/*
+ * A module that breaks no frame for so long is well again. Until then it is not reported anew, so
+ * there is one report a minute at most.
+ */
+#define QUIET_SECONDS	60
+
+/*
+ * A reset may cut a frame of each direction, and the card refuses it. The driver does not see the
+ * resets of others, so it takes so many refused frames for cut ones.
+ */
+#define CUT_FRAMES	16
+
+static const u32 refused_low[] = {
+	MERIDIAN_BOX_RX_REFUSED_LOW,
+	MERIDIAN_BOX_TX_REFUSED_LOW,
+};
+
 static const struct {
 	const char *name;
 	u32 low;
@@ -115,10 +132,9 @@ static void see_ready(struct meridian *m, unsigned int place, u32 status)
 }
 
 /* Returns what of the module has begun to hang and may be reported. Under the card's lock. */
-static u32 see_box(struct meridian *m, unsigned int place)
+static u32 see_box(struct meridian *m, unsigned int place, u32 status)
 {
 	struct meridian_box *box = &m->card->box[place];
-	u32 status = read_status(m, place);
 	u32 hung = status & HUNG;
 	u32 fresh = hung & ~box->hung;
 
@@ -132,27 +148,104 @@ static u32 see_box(struct meridian *m, unsigned int place)
 	return fresh;
 }
 
+/* Returns whether the module has begun to break frames. Under the card's lock. */
+static bool see_broken(struct meridian *m, unsigned int place)
+{
+	struct meridian_box *box = &m->card->box[place];
+	bool is_more = false;
+	unsigned int way;
+
+	for (way = 0; way < ARRAY_SIZE(refused_low); way++) {
+		u64 refused = meridian_read_counter(m, MERIDIAN_BOX_BASE(place) + refused_low[way]);
+
+		/* A card that does not answer reads as ones. */
+		if (upper_32_bits(refused) == U32_MAX)
+			return false;
+		/* One that was reset counts anew. */
+		if (box->is_counted && refused > box->refused[way]) {
+			box->broken[way] += refused - box->refused[way];
+			is_more = true;
+		}
+		box->refused[way] = refused;
+	}
+	box->is_counted = true;
+	if (is_more) {
+		box->broke_at = jiffies;
+	} else if (time_after(jiffies, box->broke_at + QUIET_SECONDS * HZ)) {
+		memset(box->broken, 0, sizeof(box->broken));
+		box->is_breaking = false;
+	}
+	if (box->is_breaking || max(box->broken[0], box->broken[1]) <= CUT_FRAMES)
+		return false;
+	box->is_breaking = true;
+	return true;
+}
+
 /**
- * meridian_look_after_boxes() - report each module that has hung since, or does not get ready
+ * meridian_say_broken() - say how many frames a module has broken since it was last well
+ * @card: a card
+ * @place: of the module
+ * @text: to be written
+ * @size: its bytes
+ *
+ * Context: May sleep.
+ */
+void meridian_say_broken(struct meridian_card *card, unsigned int place, char *text, size_t size)
+{
+	const struct meridian_box *box = &card->box[place];
+	char where[16];
+
+	meridian_name_box(where, sizeof(where), place);
+	mutex_lock(&card->lock);
+	snprintf(text, size,
+		 "the user's module %s breaks frames: %llu to the host, %llu to the wire", where,
+		 box->broken[0], box->broken[1]);
+	mutex_unlock(&card->lock);
+}
+
+/**
+ * meridian_look_after_boxes() - report each module that has hung since, breaks frames, or does not
+ *	get ready
  * @m: a PF; one of a card's PFs does it
  *
- * A module that hangs again and again is reported after pauses that double, up to MOST_PAUSE.
+ * A module that hangs again and again is reported after pauses that double, up to MOST_PAUSE. One
+ * that breaks frames is reported once, until it has broken none for QUIET_SECONDS.
  *
  * Context: May sleep.
  */
 void meridian_look_after_boxes(struct meridian *m)
 {
-	unsigned int place, places = 0;
+	unsigned int place, places = 0, breaking = 0;
+	bool is_any_bad = false, is_any_over = false;
+	struct meridian_card *card = m->card;
 	char where[16];
 	u32 hung;
 
 	for (place = 0; place < MERIDIAN_BOX_MAX; place++) {
+		struct meridian_box *box = &card->box[place];
+		bool was_breaking;
+		u32 status;
+
 		if (!meridian_has_box(m, place))
 			continue;
 		/* The lock is held by a reset that is under way. */
-		mutex_lock(&m->card->lock);
-		hung = m->card->error_function == m ? see_box(m, place) : 0;
-		mutex_unlock(&m->card->lock);
+		mutex_lock(&card->lock);
+		hung = 0;
+		if (card->error_function == m) {
+			was_breaking = box->is_breaking;
+			status = read_status(m, place);
+			hung = see_box(m, place, status);
+			if (see_broken(m, place))
+				breaking |= BIT(place);
+			is_any_bad |= status & HUNG || box->is_breaking;
+			is_any_over |= was_breaking && !box->is_breaking;
+		}
+		if (breaking & BIT(place))
+			netdev_warn(m->netdev,
+				    "the box %s breaks frames: %llu to the host, %llu to the wire\n",
+				    meridian_name_box(where, sizeof(where), place),
+				    box->broken[0], box->broken[1]);
+		mutex_unlock(&card->lock);
 		if (!hung)
 			continue;
 		netdev_warn(m->netdev, "the box %s hangs:%s%s%s, until it is reset\n",
@@ -164,6 +257,10 @@ void meridian_look_after_boxes(struct meridian *m)
 	}
 	if (places)
 		meridian_report(m, MERIDIAN_FAULT_BOX, places);
+	if (breaking)
+		meridian_report_broken(m, breaking);
+	else if (is_any_over && !is_any_bad)
+		meridian_report_boxes_well(m);
 }
 
 /**
@@ -180,6 +277,7 @@ void meridian_forget_boxes(struct meridian_card *card)
 	for (place = 0; place < MERIDIAN_BOX_MAX; place++) {
 		card->box[place].hung = 0;
 		card->box[place].state = MERIDIAN_BOX_READY;
+		meridian_forget_broken(&card->box[place]);
 	}
 	mutex_unlock(&card->lock);
 }
@@ -201,29 +299,39 @@ static void reset_box(struct meridian *m, unsigned int place)
 	box->next = jiffies + box->pause;
 	box->hung = 0;
 	box->state = MERIDIAN_BOX_READY;
+	meridian_forget_broken(box);
 }
 
 /**
  * meridian_reset_boxes() - reset the modules that hang
  * @m: a PF
+ * @is_asked: by the administrator: those that break frames, too
  *
- * May sleep.
+ * A module that breaks frames harms its own direction only, and some of its frames may be good. A
+ * reset would take its registers' settings away, such as a filter's rules: it is reset only if
+ * somebody asks for it.
  *
  * Context: May sleep.
- * Return: 0, or -EIO if one hangs after it.
+ * Return: 0, -EIO if one hangs after it, or -EOPNOTSUPP if one breaks frames and is left alone.
  */
-int meridian_reset_boxes(struct meridian *m)
+int meridian_reset_boxes(struct meridian *m, bool is_asked)
 {
 	unsigned int place;
 	int error = 0;
 
 	mutex_lock(&m->card->lock);
 	for (place = 0; place < MERIDIAN_BOX_MAX; place++) {
-		if (!meridian_has_box(m, place) || !read_hung(m, place))
+		bool is_breaking = m->card->box[place].is_breaking;
+
+		if (!meridian_has_box(m, place))
 			continue;
-		reset_box(m, place);
-		if (read_hung(m, place))
-			error = -EIO;
+		if (read_hung(m, place) || (is_asked && is_breaking)) {
+			reset_box(m, place);
+			if (read_hung(m, place))
+				error = -EIO;
+		} else if (is_breaking && !error) {
+			error = -EOPNOTSUPP;
+		}
 	}
 	mutex_unlock(&m->card->lock);
 	return error;

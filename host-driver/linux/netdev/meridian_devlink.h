@@ -71,7 +71,8 @@ bool meridian_has_box(const struct meridian *m, unsigned int place);
 const char *meridian_name_box(char *text, size_t size, unsigned int place);
 void meridian_look_after_boxes(struct meridian *m);
 void meridian_forget_boxes(struct meridian_card *card);
-int meridian_reset_boxes(struct meridian *m);
+void meridian_say_broken(struct meridian_card *card, unsigned int place, char *text, size_t size);
+int meridian_reset_boxes(struct meridian *m, bool is_asked);
 void meridian_put_boxes(struct meridian *m, struct devlink_fmsg *fmsg);
 
 /* meridian_box_irq.c */

@@ -55,6 +55,7 @@ static int recover(struct devlink_health_reporter *reporter, void *context,
 	return error;
 }
 
+/* Reports have a context, and users have none: only they have a module reset that breaks frames. */
 static int recover_boxes(struct devlink_health_reporter *reporter, void *context,
 			 struct netlink_ext_ack *extack)
 {
@@ -66,7 +67,7 @@ static int recover_boxes(struct devlink_health_reporter *reporter, void *context
 		meridian_forget_boxes(devlink->card);
 		return -ENODEV;
 	}
-	error = meridian_reset_boxes(m);
+	error = meridian_reset_boxes(m, !context);
 	end(m);
 	return error;
 }
@@ -284,16 +285,20 @@ static const struct devlink_health_reporter_ops reporters[MERIDIAN_FAULTS] = {
 	},
 };
 
+static void tell_well(struct devlink_health_reporter *reporter)
+{
+	if (reporter)
+		devlink_health_reporter_state_update(reporter,
+						     DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
+}
+
 /* Queues that have started have no fault, whoever has started them. */
 static void tell_healthy(struct meridian_faults *faults)
 {
 	int fault;
 
-	for (fault = 0; fault < MERIDIAN_FAULT_BOX; fault++) {
-		if (faults->reporter[fault])
-			devlink_health_reporter_state_update(faults->reporter[fault],
-							     DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
-	}
+	for (fault = 0; fault < MERIDIAN_FAULT_BOX; fault++)
+		tell_well(faults->reporter[fault]);
 }
 
 static void reset_anyway(struct meridian_devlink *devlink)
@@ -309,9 +314,8 @@ static void reset_boxes_anyway(struct meridian_devlink *devlink)
 {
 	struct devlink_health_reporter *reporter = devlink->faults.reporter[MERIDIAN_FAULT_BOX];
 
-	if (!recover_boxes(reporter, NULL, NULL))
-		devlink_health_reporter_state_update(reporter,
-						     DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
+	if (!recover_boxes(reporter, &devlink->faults, NULL))
+		tell_well(reporter);
 }
 
 /* Several may have begun to hang since the last report. */
@@ -350,6 +354,19 @@ static void say(struct meridian_faults *faults, int fault, char *text, size_t by
 		snprintf(text, bytes, sentences[fault], queue);
 }
 
+static void report_broken(struct meridian_devlink *devlink)
+{
+	struct meridian_faults *faults = &devlink->faults;
+	unsigned long boxes = atomic_xchg(&faults->breaking, 0);
+	unsigned int place;
+	char text[128];
+
+	for_each_set_bit(place, &boxes, MERIDIAN_BOX_MAX) {
+		meridian_say_broken(devlink->card, place, text, sizeof(text));
+		devlink_health_report(faults->reporter[MERIDIAN_FAULT_BOX], text, faults);
+	}
+}
+
 static void do_report(struct work_struct *work)
 {
 	struct meridian_devlink *devlink = container_of(work, struct meridian_devlink,
@@ -372,10 +389,13 @@ static void do_report(struct work_struct *work)
 		else if (fault < MERIDIAN_FAULT_BOX)
 			reset_anyway(devlink);
 	}
-	if (test_and_clear_bit(MERIDIAN_PASSED, &faults->pending) &&
-	    faults->reporter[MERIDIAN_FAULT_SELFTEST])
-		devlink_health_reporter_state_update(faults->reporter[MERIDIAN_FAULT_SELFTEST],
-						     DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
+	if (test_and_clear_bit(MERIDIAN_BROKEN, &faults->pending) &&
+	    faults->reporter[MERIDIAN_FAULT_BOX])
+		report_broken(devlink);
+	if (test_and_clear_bit(MERIDIAN_BOXES_WELL, &faults->pending))
+		tell_well(faults->reporter[MERIDIAN_FAULT_BOX]);
+	if (test_and_clear_bit(MERIDIAN_PASSED, &faults->pending))
+		tell_well(faults->reporter[MERIDIAN_FAULT_SELFTEST]);
 }
 
 /**

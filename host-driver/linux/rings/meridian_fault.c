@@ -47,8 +47,10 @@ void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int
 	/* The failure is the newer. */
 	if (fault == MERIDIAN_FAULT_SELFTEST)
 		clear_bit(MERIDIAN_PASSED, &faults->pending);
-	if (fault == MERIDIAN_FAULT_BOX && queue != MERIDIAN_TEST)
+	if (fault == MERIDIAN_FAULT_BOX && queue != MERIDIAN_TEST) {
+		clear_bit(MERIDIAN_BOXES_WELL, &faults->pending);
 		atomic_or(queue, &faults->boxes);
+	}
 	WRITE_ONCE(faults->queue[fault], queue);
 	tell(faults, fault);
 }
@@ -73,4 +75,31 @@ void meridian_report_healthy(struct meridian *m)
 void meridian_report_passed(struct meridian *m)
 {
 	tell(m->faults, MERIDIAN_PASSED);
+}
+
+/**
+ * meridian_report_broken() - tell of user's modules whose frames break a rule
+ * @m: a PF
+ * @boxes: bitmap of their places
+ *
+ * Context: Any. Does not sleep.
+ */
+void meridian_report_broken(struct meridian *m, unsigned int boxes)
+{
+	struct meridian_faults *faults = m->faults;
+
+	clear_bit(MERIDIAN_BOXES_WELL, &faults->pending);
+	atomic_or(boxes, &faults->breaking);
+	tell(faults, MERIDIAN_BROKEN);
+}
+
+/**
+ * meridian_report_boxes_well() - tell that no user's module hangs or breaks frames any more
+ * @m: a PF
+ *
+ * Context: Any. Does not sleep.
+ */
+void meridian_report_boxes_well(struct meridian *m)
+{
+	tell(m->faults, MERIDIAN_BOXES_WELL);
 }

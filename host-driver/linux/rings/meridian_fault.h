@@ -12,13 +12,14 @@ struct meridian;
 
 /*
  * What is reported, and repaired: that of a box by its reset, that of a queue or the IP by one of
- * the queues. What the self-test has found is left to the administrator.
+ * the queues. What the self-test has found, and a box that breaks frames, are left to the
+ * administrator.
  */
 enum meridian_fault {
 	MERIDIAN_FAULT_TX,	/* a transmit queue stands still */
 	MERIDIAN_FAULT_RX,	/* completions that cannot be */
 	MERIDIAN_FAULT_QDMA,	/* a fatal error of the IP */
-	MERIDIAN_FAULT_BOX,	/* a user's module hangs */
+	MERIDIAN_FAULT_BOX,	/* a user's module hangs, or breaks frames */
 	MERIDIAN_FAULT_SELFTEST, /* a test of ethtool has failed */
 	MERIDIAN_FAULTS,
 };
@@ -26,6 +27,8 @@ enum meridian_fault {
 /* Bits of what is pending beside the faults. */
 #define MERIDIAN_HEALTHY	MERIDIAN_FAULTS	/* queues have started */
 #define MERIDIAN_PASSED	(MERIDIAN_FAULTS + 1)	/* no test of ethtool fails any more */
+#define MERIDIAN_BROKEN	(MERIDIAN_FAULTS + 2)	/* a user's module breaks frames */
+#define MERIDIAN_BOXES_WELL	(MERIDIAN_FAULTS + 3)	/* none hangs or breaks frames any more */
 #define MERIDIAN_TEST	UINT_MAX	/* no queue: a user has asked for the report */
 
 #define MERIDIAN_TESTS		6	/* of ethtool */
@@ -57,9 +60,10 @@ struct meridian_selftest {
  * @report: tells devlink of faults, as that may sleep
  * @is_shown: whether there is a devlink to tell
  * @show_lock: of @is_shown, with the start of @report
- * @pending: a bit for each fault that it is to tell, and MERIDIAN_HEALTHY and _PASSED
+ * @pending: a bit for each fault that it is to tell, and MERIDIAN_HEALTHY to _BOXES_WELL
  * @queue: where the fault was seen last, as meridian_report() has it; or MERIDIAN_TEST
- * @boxes: bitmap of the places of boxes that are to be told of
+ * @boxes: bitmap of the places of boxes that hang and are to be told of
+ * @breaking: bitmap of the places of boxes that break frames and are to be told of
  * @selftest: the last results of ethtool's tests; under RTNL
  */
 struct meridian_faults {
@@ -70,6 +74,7 @@ struct meridian_faults {
 	unsigned long pending;
 	unsigned int queue[MERIDIAN_FAULTS];
 	atomic_t boxes;
+	atomic_t breaking;
 	struct meridian_selftest selftest;
 };
 
@@ -78,5 +83,7 @@ void meridian_schedule_reset(struct meridian *m);
 void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int queue);
 void meridian_report_healthy(struct meridian *m);
 void meridian_report_passed(struct meridian *m);
+void meridian_report_broken(struct meridian *m, unsigned int boxes);
+void meridian_report_boxes_well(struct meridian *m);
 
 #endif

@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A user's module that hangs: devlink's reporter `box` tells it, and a reset of the module brings the frames back."""
+"""A user's module that hangs: devlink's reporter `box` tells it, and a reset of the module brings the frames back. One that
+breaks frames is told once, and left to the administrator."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
+from peer import ethernet
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 DEVICE = "pci/0000:01:00.0"
 BOX = Path(__file__).resolve().parents[2] / "shell" / "hostile_box.sv"
 WINDOW, CONTROL = 0x180000, 0x118008
-HANGS, SILENT, DEAD, UNREADY = 1, 3, 5, 8
+HANGS, FLOODS, SILENT, DEAD, UNREADY = 1, 2, 3, 5, 8
+BREAKS = r"of port 0 breaks frames: (\d+) to the host, (\d+) to the wire"
+TRACING = "/sys/kernel/tracing"
+#: So many frames of a direction may resets by hand have cut.
+CUT = 16
 NOT_READY = "the box of port 0 has not been ready for 10 s: its box_rst_done is low"
 
 
@@ -45,6 +52,13 @@ def wait_counts(link: Link, state: str, errors: int, recovered: int) -> None:
 
 def diagnosis(link: Link, what: str = "diagnose") -> str:
     return " ".join(link.guest.run(f"devlink health {what} {DEVICE} reporter box").split())
+
+
+def refused(link: Link) -> int:
+    """Frames of the module for the host that the card has refused."""
+    found = re.search(r"rx_refused: (\d+)", diagnosis(link))
+    assert found
+    return int(found[1])
 
 
 def warned(link: Link, what: str) -> None:
@@ -78,6 +92,65 @@ def test_a_module_that_hangs_is_reset(link: Link) -> None:
     assert "rx_hung: true" in diagnosis(link, "dump show") or "tx_hung: true" in diagnosis(link, "dump show")
     assert re.search(r"hangs: (receive|transmit)", guest.run("dmesg"))
     guest.run(f"dmesg -C; devlink health dump clear {DEVICE} reporter box")
+
+
+def flood(link: Link, errors: int, recovered: int) -> None:
+    """Frames that are none, among others, both ways: one report says so, with how many it were by then."""
+    guest = link.guest
+    tell_box(link, FLOODS)
+    wait_counts(link, "error", errors, recovered)
+    for text in (guest.run("dmesg -c"), guest.run(f"cat {TRACING}/trace; echo >{TRACING}/trace")):
+        told = re.findall(BREAKS, text)
+        assert len(told) == 1 and max(map(int, told[0])) > CUT, text
+
+
+def test_a_module_that_breaks_frames_is_told_once_and_left_alone(link: Link) -> None:
+    guest = link.guest
+    guest.run(f"mountpoint -q {TRACING} || mount -t tracefs none {TRACING}")
+    guest.run(f"echo 1 >{TRACING}/events/devlink/devlink_health_report/enable; echo >{TRACING}/trace")
+    _, errors, recovered = counts(link)
+    flood(link, errors + 1, recovered)
+    assert re.search(r"[rt]x_refused: [1-9]", diagnosis(link, "dump show"))
+    guest.run("sleep 5")
+    assert re.search(r"rx_refused: [1-9].* tx_refused: [1-9]", diagnosis(link))
+    assert counts(link) == ("error", errors + 1, recovered) and "breaks frames" not in guest.run("dmesg")
+    # The administrator resets it. What the reset has cut is no fault.
+    guest.run(f"devlink health recover {DEVICE} reporter box; devlink health dump clear {DEVICE} reporter box")
+    guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 30)
+    guest.run("sleep 2")
+    assert counts(link) == ("healthy", errors + 1, recovered + 1)
+    guest.check()
+
+
+def test_frames_that_resets_by_hand_cut_are_no_fault(link: Link) -> None:
+    """Each reset comes while frames pass the module, and cuts one now and then."""
+    guest = link.guest
+    before, start = counts(link), refused(link)
+    guest.run("dmesg -C")
+    reset = f"for word in 1 0; do busybox devmem {guest.bar(2) + CONTROL:#x} 32 $word; done"
+    frame = ethernet(guest.address(), link.peer.mac, 0x88B5, bytes(1500))
+    deadline = guest.deadline(60)
+    while refused(link) < start + 3:
+        assert time.monotonic() < deadline, f"the resets have cut {refused(link) - start} frames"
+        for _ in range(300):
+            link.peer.wire.send(frame)
+        guest.run(reset)
+    guest.run("sleep 2")
+    assert refused(link) <= start + CUT
+    assert counts(link) == before and "breaks frames" not in guest.run("dmesg")
+
+
+def test_a_module_that_breaks_frames_no_more_is_well_a_minute_later(link: Link) -> None:
+    guest = link.guest
+    _, errors, recovered = counts(link)
+    flood(link, errors + 1, recovered)
+    tell_box(link, 0)
+    guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 30)
+    assert counts(link) == ("error", errors + 1, recovered)
+    guest.until(f"devlink health show {DEVICE} reporter box", "state healthy", 120)
+    assert counts(link) == ("healthy", errors + 1, recovered)
+    guest.run(f"devlink health dump clear {DEVICE} reporter box; dmesg -C")
+    guest.ping()
 
 
 def test_registers_that_hang_come_back_too(link: Link) -> None:
