@@ -12,16 +12,21 @@ Several tests stand behind one "runs:", with commas between them.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import signal
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What a block may need. "the twin" is QEMU and what the scripts build for it.
 NEEDS = {"a card", "another board", "DPDK's source", "PetaLinux", "Pktgen", "the twin", "Vivado", "Yocto"}
+#: A twin that is told to end gets so long to end its machines, and is killed then.
+END_SECONDS = 60
 MARK = re.compile(r"<!-- (runs|needs|shows): (.+) -->")
 
 
@@ -123,3 +128,32 @@ def split(command: str) -> list[str]:
     lexer = shlex.shlex(command, posix=True, punctuation_chars="();<>|&")
     lexer.whitespace_split, lexer.commenters = True, ""
     return list(lexer)
+
+
+def run(command: Sequence[str], minutes: float) -> subprocess.CompletedProcess[str]:
+    """What a reader's command does in the repository. Past its minutes it ends with all of its processes.
+
+    Raises subprocess.TimeoutExpired.
+    """
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
+        try:
+            said, warned = process.communicate(timeout=60 * minutes)
+        except BaseException:
+            end(process)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, said, warned)
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Ends the group of processes that this one leads."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        deadline = time.monotonic() + END_SECONDS
+        try:
+            os.killpg(process.pid, number)
+            while time.monotonic() < deadline:
+                process.poll()  # one that has ended is of the group until somebody has waited for it
+                os.killpg(process.pid, 0)
+                time.sleep(0.1)
+        except ProcessLookupError:
+            return

@@ -56,9 +56,7 @@ ON_CARD = {
 
 
 def at_home(command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60 * MINUTES, check=False
-    )
+    return documents.run(["bash", "-c", command], MINUTES)
 
 
 @pytest.mark.parametrize("command", LIST)
@@ -99,9 +97,7 @@ def test_a_vf_for_dpdk_in_the_twin() -> None:
 def test_the_twin_in_python() -> None:
     """The example of twin/machine/README.md: the first ping goes to the wire, the second one to the PS."""
     text = documents.block(ROOT / "twin" / "machine" / "README.md", "import PsHardware").text
-    done = subprocess.run(
-        [sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, timeout=60 * MINUTES, check=False
-    )
+    done = documents.run([sys.executable, "-c", text], MINUTES)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(" 3 received") == 2, done.stdout
 

@@ -4,7 +4,6 @@ with the simulated card it counts what the page says."""
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +20,7 @@ MINUTES = 30
 def run(words: str) -> str:
     """What the block with these words prints, in the shell of a reader who stands in the repository."""
     script = documents.block(PAGE, words).text
-    done = subprocess.run(
-        ["bash", "-ec", script], cwd=ROOT, capture_output=True, text=True, timeout=60 * MINUTES, check=False
-    )
+    done = documents.run(["bash", "-ec", script], MINUTES)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
