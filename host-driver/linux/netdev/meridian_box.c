@@ -26,8 +26,8 @@
 #define QUIET_SECONDS	60
 
 /*
- * A reset may cut a frame of each direction, and the card refuses it. The driver does not see resets
- * by others, so it takes so many refused frames for cut ones.
+ * A reset may cut a frame of each direction, and the card refuses it. The driver does not see the
+ * resets of others, so it takes so many refused frames for cut ones.
  */
 #define CUT_FRAMES	16
 
