@@ -27,7 +27,7 @@ def made(folder: Path, **changed: str) -> dict[str, bytes]:
     options = subprocess.run(tell, cwd=folder, capture_output=True, text=True, timeout=10, check=True).stdout.split()
     command = [str(folder / "scripts" / "build-card"), "--verilog-only", *options]
     done = subprocess.run(
-        command, env={**os.environ, **changed}, capture_output=True, text=True, timeout=1800, check=False
+        command, env={**os.environ, **changed}, capture_output=True, text=True, timeout=3600, check=False
     )
     assert done.returncode == 0, done.stderr
     shell = Path(done.stdout.splitlines()[-1])
