@@ -44,8 +44,14 @@ namespace eval ::stub {
     if {$name ni {PACKAGE_PIN IOSTANDARD PULLUP DQS_BIAS} || $object eq ""} {
       error "no property $name of '$object' that the facts know"
     }
+    if {$name eq "IOSTANDARD" && ![is_io_standard $value]} {
+      error "no I/O standard $value in the facts (vivado/check/facts/io_standards.txt)"
+    }
     foreach port $object {
       if {$name eq "PACKAGE_PIN"} {
+        if {![is_ball $value]} {
+          error "the package of [set ::stub::part] has no ball $value, which $port is given"
+        }
         dict for {other properties} $port_property {
           if {[dict exists $properties PACKAGE_PIN] && [dict get $properties PACKAGE_PIN] eq $value} {
             error "pin $value is given to $other and to $port"
@@ -57,6 +63,37 @@ namespace eval ::stub {
       }
       dict set port_property $port $name $value
     }
+  }
+
+  # Whether the part's package has a ball.
+  proc is_ball {pin} {
+    variable folder
+    variable part
+    if {![regexp {^[^-]+-([^-]+)} $part -> package]} {
+      error "the package of part '$part' is not in its name"
+    }
+    set letters {A B C D E F G H J K L M N P R T U V W Y}
+    foreach line [lines [file join $folder facts packages.txt]] {
+      lassign $line name rows columns
+      if {$name eq $package} {
+        if {![regexp {^(A?)([A-Z])([1-9]\d?)$} $pin -> second letter column]} {
+          return 0
+        }
+        set row [expr {[lsearch -exact $letters $letter] + ($second eq "" ? 0 : [llength $letters])}]
+        return [expr {$letter in $letters && $row < $rows && $column <= $columns}]
+      }
+    }
+    error "no package $package in the facts (vivado/check/facts/packages.txt)"
+  }
+
+  proc is_io_standard {name} {
+    variable folder
+    foreach line [lines [file join $folder facts io_standards.txt]] {
+      if {$name in $line} {
+        return 1
+      }
+    }
+    return 0
   }
 
   # Ports of the top, bit by bit, by its text, its parameters and its macros.
@@ -347,6 +384,11 @@ namespace eval ::stub::do {
     return clock:[lindex [split [option $given -of_objects] /] end]
   }
   proc get_package_pins {given rest} {
+    foreach pin $rest {
+      if {![::stub::is_ball $pin]} {
+        error "get_package_pins: the package of [set ::stub::part] has no ball $pin"
+      }
+    }
     return $rest
   }
   # Which sites a package has is not known here, but for what a test says: lines PIN SITE.
@@ -363,6 +405,9 @@ namespace eval ::stub::do {
   }
   proc filter {given rest} {
     lassign $rest list expression
+    if {![regexp {^REF_NAME =~ \S+( \|\| REF_NAME =~ \S+)*$} $expression]} {
+      error "filter: '$expression' is more than this stand-in knows (REF_NAME =~ PATTERN, joined by ||)"
+    }
     set kept {}
     foreach cell $list {
       set ref [lindex [dict get $::stub::cells $cell] 0]

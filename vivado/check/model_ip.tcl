@@ -6,6 +6,7 @@ namespace eval ::stub {
   variable property
   variable names
   variable allowed
+  variable patterns
   variable defaults
   variable finished {}
 
@@ -26,12 +27,14 @@ namespace eval ::stub {
     variable release
     variable names
     variable allowed
+    variable patterns
     variable defaults
     if {[info exists names($ip)]} {
       return
     }
     set names($ip) {}
     set allowed($ip) {}
+    set patterns($ip) {}
     set defaults($ip) {}
     foreach line [lines [file join $folder facts properties $ip.txt]] {
       set words [split $line]
@@ -48,6 +51,13 @@ namespace eval ::stub {
         }
         values {
           dict set allowed($ip) [lindex $words 1] [split [join [lrange $words 2 end]] |]
+        }
+        like {
+          foreach word [lrange $words 2 end] {
+            foreach name [expand $word] {
+              dict set patterns($ip) $name [lindex $words 1]
+            }
+          }
         }
         default {
           dict set defaults($ip) [lindex $words 1] [join [lrange $words 2 end]]
@@ -80,16 +90,28 @@ namespace eval ::stub {
     }
   }
 
+  # Whether a property may have a value, by the facts; without any of it, nobody has looked.
+  proc may_be {ip name value} {
+    variable allowed
+    variable patterns
+    if {[dict exists $allowed($ip) $name]} {
+      return [expr {$value in [dict get $allowed($ip) $name]}]
+    }
+    if {![dict exists $patterns($ip) $name]} {
+      error "the facts do not say what CONFIG.$name of $ip may be (vivado/check/facts/properties)"
+    }
+    return [regexp "^(?:[dict get $patterns($ip) $name])\$" $value]
+  }
+
   # Vivado keeps the old value where it does not like the new one, and says so in its log only.
   proc put {object name value} {
     variable kind
     variable property
-    variable allowed
     variable env
     known $object $name
     set ip $kind($object)
     record "  $object $name = $value"
-    if {[dict exists $allowed($ip) $name] && $value ni [dict get $allowed($ip) $name]} {
+    if {![may_be $ip $name $value]} {
       return
     }
     if {[info exists ::env(MERIDIAN_STUB_REFUSE)] && $::env(MERIDIAN_STUB_REFUSE) eq $name} {
