@@ -48,11 +48,6 @@ class RegsBench(p: ShellParam) extends Component {
   card.io.rxReset := rxReset
   val rxResets = in Vec (UInt(24 bits), p.ports)
   card.io.rxResets := rxResets
-  val seconds = in UInt (16 bits)
-  val rxCycles, txCycles = in Vec (UInt(32 bits), p.ports)
-  card.io.seconds := seconds
-  card.io.rxCycles := rxCycles
-  card.io.txCycles := txCycles
 
   val flags = out(FunctionFlags(p))
   flags := host.io.flags

@@ -31,8 +31,6 @@ abstract class RegsSuite extends AnyFunSuite {
     dut.macLinkUp #= 3
     dut.rxReset #= 0
     dut.rxResets.foreach(_ #= 0)
-    dut.seconds #= 0
-    (dut.rxCycles ++ dut.txCycles).foreach(_ #= 0)
     dut.range.ready #= false
     dut.macCommand.ready #= false
     dut.macAnswer.valid #= false
