@@ -170,51 +170,6 @@ def test_drift_of_the_clock(
         assert clock.drift(of_arm(seconds=1)) == said
 
 
-NOMINAL = 390_625_000
-RIGHT = {"port_tx_clock": NOMINAL + 20_000, "port_rx_clock": NOMINAL - 15_625}
-AGAINST_MACS = "; the MACs' clocks against it, in ppm: "
-
-
-@pytest.mark.parametrize(
-    ("counts", "carrier", "verdict", "said"),
-    [
-        (RIGHT, "1", None, AGAINST_MACS + "port0 transmit +51.2, port0 receive -40.0"),
-        ({"port_tx_clock": 156_250_000, "port_rx_clock": 0}, "0", None, AGAINST_MACS + "port0 transmit +0.0"),
-        ({"rx_no_memory": 0}, "1", None, ""),
-        (
-            {**RIGHT, "port_tx_clock": NOMINAL - 100_000},
-            "1",
-            Fail,
-            "the transmit clock of port0 runs -256.0 ppm against ptp7, more than 200 ppm. See 'Clocks'",
-        ),
-        ({**RIGHT, "port_rx_clock": NOMINAL + 80_000}, "1", Fail, "the receive clock of port0 runs +204.8 ppm"),
-        ({**RIGHT, "port_rx_clock": 0}, "1", Fail, "ptp7 has no whole second with a receive clock of port0"),
-        ({**RIGHT, "port_tx_clock": 0}, "0", Fail, "ptp7 has no whole second with a transmit clock of port0"),
-    ],
-    ids=["right", "10 Gb/s without a link", "an older driver", "slow", "fast", "still", "still without a link"],
-)
-def test_drift_against_the_clocks_of_the_macs(
-    fake: FakeSystem,
-    monkeypatch: pytest.MonkeyPatch,
-    counts: dict[str, int],
-    carrier: str,
-    verdict: type[Exception] | None,
-    said: str,
-) -> None:
-    with_clock(fake)
-    (fake.root / "sys/class/net/port0").mkdir()
-    (fake.root / "sys/class/net/port0/carrier").write_text(f"{carrier}\n")
-    pairs = iter([(0, 500), (10**9, 500 + 10**9)])
-    monkeypatch.setattr(clock, "pair", lambda handle: next(pairs))
-    monkeypatch.setattr(clock.time, "sleep", lambda seconds: None)
-    monkeypatch.setattr(system, "until", lambda holds, *_: holds())
-    monkeypatch.setattr(ethtool, "statistics", lambda name: counts)
-    with pytest.raises(verdict, match=re.escape(said)) if verdict else nullcontext():
-        assert clock.drift(of_arm("port0", seconds=1)) == (
-            "ptp7 runs +0.0 ppm against this machine over 1 s, at most 204 ppm" + said
-        )
-
-
 def test_a_card_without_a_clock_or_a_source_of_pulses(fake: FakeSystem) -> None:
     with pytest.raises(Fail, match="the card's driver has no PTP clock"):
         clock.drift(of_arm())

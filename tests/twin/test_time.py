@@ -67,31 +67,6 @@ def test_skipped_time_is_the_same_time(run_card: Callable[..., Any]) -> None:
     assert after - before == pytest.approx(expected, abs=2000)
 
 
-def test_the_macs_clocks_are_counted_in_each_second_of_the_ptp_clock(run_card: Callable[..., Any]) -> None:
-    """To a cycle of 390625000, over seconds that nobody simulated, on each port. A step of the clock spoils its second."""
-    card = run_card(*CLOCKS)
-    with Host.connect(card.socket, lockstep=True) as host, Ps.connect(card.socket) as ps:
-
-        def read(name: str) -> int:
-            return ps.card.read(ps.card.regs.ps_address("PORT", name, 0), "ps")
-
-        def ppm(name: str) -> float:
-            return 1e6 * (read(name) / 390_625_000 - 1)
-
-        host.link.advance(2 * 10**12 + 5 * 10**11)
-        for _ in range(3):
-            before = read("CLOCK_SECONDS")
-            assert ppm("RX_CLOCK") == pytest.approx(-70 + 15, abs=0.01)
-            assert ppm("TX_CLOCK") == pytest.approx(90 + 15, abs=0.01)
-            host.link.advance(10**12)
-            assert read("CLOCK_SECONDS") == before + 1
-        ps.phc.set_ns(ps.phc.time_ns() + 10**12)
-        host.link.advance(10**12)
-        assert (read("RX_CLOCK"), read("TX_CLOCK"), read("CLOCK_SECONDS")) == (0, 0, before + 1)
-        host.link.advance(10**12)
-        assert ppm("RX_CLOCK") == pytest.approx(-70 + 15, abs=0.01) and read("CLOCK_SECONDS") == before + 2
-
-
 def test_time_is_skipped_up_to_a_timer_and_no_further(run_card: Callable[..., Any], tmp_path: Path) -> None:
     """Of a completion ring, 200 us. 5 us before its end the card runs edge by edge again."""
     vector, timer_us = 5, 200

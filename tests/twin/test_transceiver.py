@@ -22,7 +22,7 @@ pytestmark = pytest.mark.long
 
 #: A card that the tests of the self-test block run, too.
 CARD = ("--self-test", "true")
-NEAR, FAR, MAC = (1, 2), (4, 6), 8
+NEAR, FAR = (1, 2), (4, 6)
 RESERVED, HOST_ENABLED, PS_ENABLED = 1, 2, 3
 DONE, TIMEOUT, HUNG = 1, 2, 3
 
@@ -95,7 +95,7 @@ def test_a_near_loopback_returns_the_ports_own_frames(lane: Lane) -> None:
     """With no cable: nothing leaves, and what the PS sends it receives."""
     lane.control.ask("link", up=False)
     lane.host.link.advance(MS)
-    for mode in (*NEAR, MAC):
+    for mode in NEAR:
         assert not lane.link()
         lane.loopback(mode)
         assert lane.link(), "a loopback needs no cable"
@@ -126,24 +126,6 @@ def test_a_far_loopback_sends_back_what_comes_in(lane: Lane) -> None:
         assert not lane.card.wires[0].take(), "the card's own frames do not leave"
         lane.ps.card.set_ps_filter(0, False)
         lane.loopback(0)
-
-
-def test_the_loopback_before_the_mac_leaves_the_transceiver_alone(lane: Lane) -> None:
-    """The link stays through its begin and end, and nothing is reset."""
-    lane.control.ask("follow")
-    for _ in range(3):
-        lane.loopback(MAC)
-        assert lane.link() and lane.status("MAC_LOOP") == 1
-        lane.loopback(0)
-        assert lane.link() and lane.status("MAC_LOOP") == 0
-    lane.loopback(2)
-    lane.write("LOOPBACK", MAC)  # from one of the transceiver, which is reset
-    lane.host.link.advance(100 * US)
-    assert lane.link() and lane.read("LOOPBACK") == MAC and lane.status("MAC_LOOP") == 1
-    lane.loopback(0)
-    lane.control.ask("stats")
-    assert [event["ev"] for event in lane.control.events].count("rx_reset") == 2
-    assert lane.read("MAC_LOOP_LOST") == 0
 
 
 def test_the_link_falls_with_a_change_and_comes_back(lane: Lane, tmp_path: Path) -> None:

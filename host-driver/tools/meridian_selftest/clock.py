@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-"""Checks of the card's PTP clock, which belongs to its ARM side: its drift against the machine's clock and against those of
-the MACs, and its pulse per second."""
+"""Checks of the card's PTP clock, which belongs to its ARM side: its drift, and its pulse per second."""
 
 from __future__ import annotations
 
@@ -11,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import ethtool, system
-from .card import has_carrier
+from . import system
 from .changes import changed
 from .context import Context
 from .result import Fail, Skip
@@ -26,12 +24,6 @@ SAMPLES = 20
 PULSE_SECONDS = 3
 #: In which a pulse that is on comes, and as much time as a reading takes.
 SECOND = 1.2
-#: In which a whole second of the clock has passed, unless it is set meanwhile.
-WHOLE_SECOND = 3
-#: What the ARM side's driver counts, by direction: cycles of a MAC's clock in the clock's last whole second.
-MAC_CLOCKS = {"transmit": "port_tx_clock", "receive": "port_rx_clock"}
-#: In a second, at 10 and at 25 Gb/s: 64 bits a cycle.
-MAC_CYCLES = (156_250_000, 390_625_000)
 #: PTP_ENABLE_PPS of linux/ptp_clock.h: _IOW('=', 4, int).
 PTP_ENABLE_PPS = 0x40043D04
 
@@ -76,50 +68,8 @@ def drift_ppm(first: tuple[int, int], last: tuple[int, int]) -> float:
     return 1e6 * (clock - machine) / machine
 
 
-def _counted(context: Context, interface: str, direction: str) -> int | None:
-    """The cycles of a MAC's clock in the last whole second; None if the driver does not tell them."""
-    name, found = MAC_CLOCKS[direction], None
-
-    def there() -> bool:
-        nonlocal found
-        found = ethtool.statistics(interface).get(name)
-        return found != 0
-
-    system.until(there, context.patience(WHOLE_SECOND), 0.1)
-    return found
-
-
-def mac_clocks(context: Context, name: str) -> str:
-    """What the clocks of the MACs run against the clock: words. That of a receiver is the partner's, so it needs a link."""
-    words = []
-    for interface in context.arm.interfaces:
-        for direction in MAC_CLOCKS if has_carrier(interface) else ("transmit",):
-            try:
-                cycles = _counted(context, interface, direction)
-            except ethtool.Detached:
-                continue
-            if cycles is None:
-                continue
-            if not cycles:
-                raise Fail(
-                    f"{name} has no whole second with a {direction} clock of {interface}",
-                    "The MAC's clock stands still, or a program sets the clock again and again (ptp4l); a bitstream older "
-                    "than the driver has no such count, either: see 'map'",
-                )
-            nominal = min(MAC_CYCLES, key=lambda rate: abs(cycles - rate))
-            ppm = 1e6 * (cycles - nominal) / nominal
-            words.append(f"{interface} {direction} {ppm:+.1f}")
-            if abs(ppm) > BOUND_PPM:
-                raise Fail(
-                    f"the {direction} clock of {interface} runs {ppm:+.1f} ppm against {name}, more than {BOUND_PPM} ppm",
-                    "See 'Clocks' of the page on the first day: the reference clock of the transceivers, or that of the "
-                    "PTP clock; a program that sets the clock (ptp4l) follows its grandmaster",
-                )
-    return f"; the MACs' clocks against it, in ppm: {', '.join(words)}" if words else ""
-
-
 def drift(context: Context) -> str:
-    """The clock runs, and about as fast as the machine's and the MACs'."""
+    """The clock runs, and about as fast as the machine's."""
     name = _clock(context)
     seconds = min(QUICK_SECONDS, context.options.seconds) if context.options.quick else context.options.seconds
     with _opened(name) as handle:
@@ -136,7 +86,7 @@ def drift(context: Context) -> str:
             "If a program sets the clock (ptp4l), see what it follows; else the board's clock is not the one that the "
             "bitstream is built for",
         )
-    return f"{words}, at most {bound:.0f} ppm{mac_clocks(context, name)}"
+    return f"{words}, at most {bound:.0f} ppm"
 
 
 def _pulses(name: str) -> Path:

@@ -50,12 +50,6 @@ static const struct named port_counters[] = {
 	PORT("tx_from_ps", TX_FROM_PS),
 };
 
-/* Cycles of the MAC's clocks in the last whole second of the PTP clock; no counters. */
-static const struct named port_clocks[] = {
-	{ "port_rx_clock", MERIDIAN_PORT_RX_CLOCK },
-	{ "port_tx_clock", MERIDIAN_PORT_TX_CLOCK },
-};
-
 /* In the order of driver_values(). */
 static const char driver_names[][ETH_GSTRING_LEN] = {
 	"rx_no_memory", "rx_no_buffer", "rx_bad_completion", "tx_dropped", "tx_stopped",
@@ -179,8 +173,7 @@ void meridian_ps_get_stats64(struct net_device *netdev, struct rtnl_link_stats64
 
 int meridian_ps_stats_count(void)
 {
-	return ARRAY_SIZE(driver_names) + ARRAY_SIZE(ring_counters) + ARRAY_SIZE(port_counters) +
-	       ARRAY_SIZE(port_clocks);
+	return ARRAY_SIZE(driver_names) + ARRAY_SIZE(ring_counters) + ARRAY_SIZE(port_counters);
 }
 
 static u8 *put_names(u8 *data, const struct named *table, unsigned int count)
@@ -196,8 +189,7 @@ void meridian_ps_stats_strings(u8 *data)
 {
 	memcpy(data, driver_names, sizeof(driver_names));
 	data = put_names(data + sizeof(driver_names), ring_counters, ARRAY_SIZE(ring_counters));
-	data = put_names(data, port_counters, ARRAY_SIZE(port_counters));
-	put_names(data, port_clocks, ARRAY_SIZE(port_clocks));
+	put_names(data, port_counters, ARRAY_SIZE(port_counters));
 }
 
 static u64 *driver_values(struct meridian_ps_port *port, u64 *data)
@@ -224,6 +216,4 @@ void meridian_ps_stats_values(struct meridian_ps_port *port, u64 *data)
 		*data++ = meridian_ps_read_ring_counter(port, ring_counters[i].offset);
 	for (i = 0; i < ARRAY_SIZE(port_counters); i++)
 		*data++ = meridian_ps_read_port_counter(port, port_counters[i].offset);
-	for (i = 0; i < ARRAY_SIZE(port_clocks); i++)
-		*data++ = meridian_ps_port_read(port, port_clocks[i].offset);
 }

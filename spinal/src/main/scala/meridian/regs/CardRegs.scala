@@ -42,8 +42,6 @@ class CardRegs(p: ShellParam) extends Component {
     val rings = Vec(master(PsPortControl()), p.ports)
     val phc = master(PhcSignals())
     val phcLocked = in Bits (2 * p.ports bits) // from the MACs' clocks
-    val seconds = in UInt (16 bits) // of WholeSeconds
-    val rxCycles, txCycles = in Vec (UInt(32 bits), p.ports) // of ClockMeter
     val phcInterrupt = out Bool ()
     val rxRecord = Vec(slave(Stream(MacRxRecord(p))), p.ports) // ready within 6 cycles
     val txRecord = Vec(slave(Stream(MacTxRecord(p))), p.ports)
@@ -150,9 +148,6 @@ class CardRegs(p: ShellParam) extends Component {
     port.io.linkUp := linkUp(i)
     port.io.rxReset := io.rxReset(i)
     port.io.rxResets := io.rxResets(i)
-    port.io.seconds := io.seconds
-    port.io.rxCycles := io.rxCycles(i)
-    port.io.txCycles := io.txCycles(i)
     io.psHostRxEnable(i) := port.io.hostRxEnable
     io.psHostTxEnable(i) := port.io.hostTxEnable
     io.filter(i) := port.io.filter

@@ -45,8 +45,6 @@ class PortRegs(p: ShellParam) extends Component {
     val linkUp = in Bool () // already in the ps clock
     val rxReset = in Bool ()
     val rxResets = in UInt (24 bits)
-    val seconds = in UInt (16 bits)
-    val rxCycles, txCycles = in UInt (32 bits)
     val openNic = in(PortRegs.EnableWrite())
     val hostRxEnable, hostTxEnable = out Bool ()
     val filter = out(PsFilterConfig(p))
@@ -81,17 +79,6 @@ class PortRegs(p: ShellParam) extends Component {
   )
   page.show(receiver, 0, "in_reset", io.rxReset, "it is held in reset now, for 1 us")
   page.show(receiver, 8, "resets", io.rxResets, "resets since the card's own; wraps")
-
-  private val measured =
-    "in the last whole second of the PTP clock; 0 without one: after a reset, a step of that clock, or if this one stands still"
-  page.word(0x30, "rx_clock", io.rxCycles.asBits, s"cycles of the MAC's receive clock $measured")
-  page.word(0x34, "tx_clock", io.txCycles.asBits, s"cycles of the MAC's transmit clock $measured")
-  page.word(
-    0x38,
-    "clock_seconds",
-    io.seconds.resize(32).asBits,
-    "15:0: whole seconds of the PTP clock that were measured; wraps. Two clocks read are of one second if it is the same before and after"
-  )
 
   val kept = new ClockingArea(
     ClockDomain.current.copy(reset = null, config = ClockDomain.current.config.copy(resetKind = BOOT))

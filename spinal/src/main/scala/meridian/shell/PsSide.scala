@@ -42,8 +42,6 @@ class PsSide(p: ShellParam) extends Component {
     val time = out(PtpFineTime())
     val stepped = out Bool ()
     val phcLocked = in Bits (2 * p.ports bits)
-    val second = out(WholeSecond())
-    val rxCycles, txCycles = in Vec (UInt(32 bits), p.ports) // of ClockMeter
     val pps, perout = out Bool ()
     val extTs = in Bool ()
     val skip = in UInt (32 bits)
@@ -78,13 +76,6 @@ class PsSide(p: ShellParam) extends Component {
   io.time := phc.io.time
   io.stepped := phc.io.stepped
   io.pps := phc.io.pps
-  val seconds = new WholeSeconds
-  seconds.io.time := phc.io.time
-  seconds.io.stepped := phc.io.stepped
-  io.second := seconds.io.second
-  regs.io.seconds := seconds.io.number
-  regs.io.rxCycles := io.rxCycles
-  regs.io.txCycles := io.txCycles
   io.perout := phc.io.perout
 
   val portTests = p.selfTest generate List.tabulate(p.ports) { i =>
@@ -134,8 +125,7 @@ class PsSide(p: ShellParam) extends Component {
   }
   private def shorter(a: UInt, b: UInt) = (a < b) ? a | b
   io.quietCycles := RegNext(
-    (recovery.map(_.io.quietCycles) ++ Seq(port.io.timerCycles, phc.io.quietCycles, seconds.io.quietCycles))
-      .reduceBalancedTree(shorter)
+    (recovery.map(_.io.quietCycles) ++ Seq(port.io.timerCycles, phc.io.quietCycles)).reduceBalancedTree(shorter)
   ) init 0
 
   if (p.egress) for (i <- 0 until p.ports) regs.io.flow(i) <> io.flow(i)

@@ -103,18 +103,6 @@ class Shell(p: ShellParam) extends Component {
     val txTime = carry(clocks.macTx(i), pins.sim_skip_mac_tx, ps.io.latency(i).tx)
     pins.ctl_rx_systemtimerin := rxTime.io.dstTime.asBits
     pins.ctl_tx_systemtimerin := txTime.io.dstTime.asBits
-    val rxClock = new ClockMeter(clocks.ps, clocks.macRx(i))
-    val txClock = new ClockMeter(clocks.ps, clocks.macTx(i))
-    for (
-      (meter, skip, to) <- Seq(
-        (rxClock, pins.sim_skip_mac_rx, ps.io.rxCycles),
-        (txClock, pins.sim_skip_mac_tx, ps.io.txCycles)
-      )
-    ) {
-      meter.io.second := ps.io.second
-      meter.io.skip := skip
-      to(i) := meter.io.cycles
-    }
     rx.io.timeKnown := rxTime.io.dstKnown
     tx.io.timeKnown := txTime.io.dstKnown
     if (p.selfTest) {
