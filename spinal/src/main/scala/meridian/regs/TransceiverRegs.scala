@@ -122,7 +122,14 @@ class TransceiverRegs(
     "loopback",
     "Loopback of the port. A change of the transceiver's resets the data paths of receiver and transmitter for 1 us"
   )
-  page.show(loopbackReg, 0, "mode", loopback, s"${told(loopbacks)}, $macLoop at the MAC's host side; others are reserved", AccessType.RW)
+  page.show(
+    loopbackReg,
+    0,
+    "mode",
+    loopback,
+    s"${told(loopbacks)}, $macLoop at the MAC's host side; others are reserved",
+    AccessType.RW
+  )
   page.show(loopbackReg, 8, "force", False, forced, AccessType.RW)
   when(loopbackReg.hitDoWrite) {
     val mode = data(3 downto 0)

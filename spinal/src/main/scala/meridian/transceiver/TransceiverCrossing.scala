@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.transceiver
 
-import meridian.selftest.port.MacLoopControl
 import spinal.core._
 import spinal.lib._
 

@@ -4,6 +4,14 @@ package meridian.transceiver
 import spinal.core._
 import spinal.lib._
 
+/** What a port's loopback at the MAC's host side is told and tells (ps clock). Master is who tells. */
+case class MacLoopControl() extends Bundle with IMasterSlave {
+  val on = Bool() // a register
+  val loops = Bool()
+  val lost = UInt(32 bits) // frames; wraps
+  override def asMaster(): Unit = { out(on); in(loops, lost) }
+}
+
 /** The dynamic reconfiguration port of a transceiver channel (UG578, "Dynamic Reconfiguration Port"). */
 case class DrpPort() extends Bundle with IMasterSlave {
   val drpen, drpwe = Bool()

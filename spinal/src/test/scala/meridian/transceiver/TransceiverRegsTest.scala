@@ -183,17 +183,18 @@ class TransceiverRegsTest extends AnyFunSuite {
     assert(pulses.size == 1 && pulses.head > 450 && pulses.head < 470, pulses)
   }
 
-  run("the state of the loopback at the MAC's host side is shown, and no time is left out until it is as wanted", 9) { b =>
-    import b._
-    dut.io.port.macLost #= 0x89abcdefL
-    for (on <- Seq(true, false)) {
-      write(0, if (on) TransceiverRegs.macLoop else 0)
-      cycles(600)
-      assert(!dut.io.idle.toBoolean && (read(0x0c) >> 9 & 1) == (if (on) 0 else 1))
-      dut.io.port.macLoops #= on
-      cycles(2)
-      assert(dut.io.idle.toBoolean && (read(0x0c) >> 9 & 1) == (if (on) 1 else 0) && read(0x1c) == 0x89abcdefL)
-    }
+  run("the state of the loopback at the MAC's host side is shown, and no time is left out until it is as wanted", 9) {
+    b =>
+      import b._
+      dut.io.port.macLost #= 0x89abcdefL
+      for (on <- Seq(true, false)) {
+        write(0, if (on) TransceiverRegs.macLoop else 0)
+        cycles(600)
+        assert(!dut.io.idle.toBoolean && (read(0x0c) >> 9 & 1) == (if (on) 0 else 1))
+        dut.io.port.macLoops #= on
+        cycles(2)
+        assert(dut.io.idle.toBoolean && (read(0x0c) >> 9 & 1) == (if (on) 1 else 0) && read(0x1c) == 0x89abcdefL)
+      }
   }
 
   run("a frame is traffic for its time, also when time is left out", 3) { b =>

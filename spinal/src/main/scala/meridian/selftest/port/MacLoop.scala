@@ -5,16 +5,9 @@ import meridian.counters.EventCounterCC
 import meridian.frame.CrossingFifo
 import meridian.mac.{MacRxPins, MacTxPins}
 import meridian.ptp.PtpTime
+import meridian.transceiver.MacLoopControl
 import spinal.core._
 import spinal.lib._
-
-/** What a port's loopback at the MAC's host side is told and tells (ps clock). Master is who tells. */
-case class MacLoopControl() extends Bundle with IMasterSlave {
-  val on = Bool() // a register
-  val loops = Bool()
-  val lost = UInt(32 bits) // frames; wraps
-  override def asMaster(): Unit = { out(on); in(loops, lost) }
-}
 
 /** A beat on its way from the transmit to the receive side of a port. */
 case class LoopBeat() extends Bundle {
