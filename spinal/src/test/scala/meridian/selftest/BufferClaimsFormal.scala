@@ -188,9 +188,6 @@ class BufferClaimsFormal extends AnyFunSuite {
   test("no frame goes without buffers, none after a stop, and no buffer is lost, for any run") {
     Pdr.prove(new BufferClaimsInvariant(2, 2), reduce = true)
   }
-  test("the same with four places and an answer in three cycles", LongTest) {
-    Pdr.prove(new BufferClaimsInvariant(4, 3), seconds = 1800, reduce = true)
-  }
   for ((cycles, more) <- Seq(16 -> Nil, 20 -> Seq(LongTest)))
     test(s"that, and a stop ends and frames go in time, in $cycles cycles", more: _*) {
       Pdr.bounded(new BufferClaimsProof(2, 2), cycles, seconds = 170)
