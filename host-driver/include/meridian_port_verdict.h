@@ -113,7 +113,7 @@ static inline int meridian_port_judge(const struct meridian_port_run *run,
 	u64 good = meridian_port_count(end, MERIDIAN_PORT_TEST_COUNTER_GOOD);
 	u64 bits = meridian_port_count(end, MERIDIAN_PORT_TEST_COUNTER_BIT_ERRORS);
 	u64 frames[ARRAY_SIZE(faults)];
-	char differ[40] = "";
+	char differ[48] = "";
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(faults); i++)
@@ -122,12 +122,13 @@ static inline int meridian_port_judge(const struct meridian_port_run *run,
 	if (!end->is_present(end->card))
 		return -EINPROGRESS;
 	if (bits)
-		snprintf(differ, sizeof(differ), " (%llu bits differ)", bits);
+		snprintf(differ, sizeof(differ), "; %llu of their bits differ", bits);
 	for (i = 0; i < ARRAY_SIZE(faults); i++) {
 		if (!frames[i])
 			continue;
-		netdev_err(end->netdev, "self-test: port loops: %llu of %llu frames in %s %s%s: %s, and measure the eye by meridian-eye\n",
-			   frames[i], sent, where, faults[i].is, faults[i].error == -EBADMSG ? differ : "", remedy);
+		netdev_err(end->netdev, "self-test: port loops: %llu of %llu frames in %s %s: %s, and measure the eye by meridian-eye%s\n",
+			   frames[i], sent, where, faults[i].is, remedy,
+			   faults[i].error == -EBADMSG ? differ : "");
 		return faults[i].error;
 	}
 	if (sent == run->batch && good == sent)

@@ -195,7 +195,7 @@ class BufferClaimsFormal extends AnyFunSuite {
   test("the proof notices buffers that go back twice, as a stop finds a part of them given back", LongTest) {
     Pdr.catches(new BufferClaimsProof(2, 2), " && (! again)", "")
   }
-  test("the proof for any run notices that, and a frame that goes without what was drained") {
+  test("the proof for any run notices buffers that go back twice") {
     Pdr.catches(new BufferClaimsInvariant(2, 2), " && (! again)", "")
   }
 }
