@@ -103,7 +103,7 @@ def test_a_module_without_diagnostics_is_not_asked_for_them(kind: int) -> None:
     assert optics.module(memories(changed(twin.identity(), 92, kind))) == Module("Twin SR-28")
 
 
-def test_numbers_without_a_unit_are_not_told() -> None:
+def test_numbers_without_a_unit_are_not_reported() -> None:
     """Of a module that the reader has to calibrate."""
     found = optics.module(memories(changed(twin.identity(), 92, 0x50), twin.diagnosis(status=2)))
     assert found == Module("Twin SR-28", faults=["it receives no signal"])
@@ -128,15 +128,20 @@ def test_copper_measures_no_light() -> None:
 @pytest.mark.parametrize(
     ("memory", "said"),
     [
-        (changed(twin.identity(), 20, 0xFF), "the sum over bytes 0 to 62"),
-        (changed(qsfp(), 150, 0xFF), "the sum over bytes 0 to 62"),
+        (changed(twin.identity(), 20, 0xFF), "the checksum of bytes 0 to 62"),
+        (changed(qsfp(), 150, 0xFF), "the checksum of bytes 0 to 62"),
         (changed(twin.identity(), 0, 0x18), "its identifier is 0x18"),
         (bytes([0xFF] * 256), "its identifier is 0xff"),
     ],
 )
-def test_nonsense_is_told(memory: bytes, said: str) -> None:
+def test_invalid_data_is_reported(memory: bytes, said: str) -> None:
     with pytest.raises(DamagedError, match=said):
         optics.module(memories(memory, twin.diagnosis()))
+
+
+def test_a_module_that_claims_to_measure_and_does_not_is_damaged() -> None:
+    with pytest.raises(DamagedError, match="it claims to measure, but 0x51 does not answer"):
+        optics.module(memories(twin.identity()))
 
 
 # The check
@@ -195,7 +200,7 @@ def test_each_port_has_the_module_of_its_own_bus(tree: Tree, monkeypatch: pytest
     lines = lines_of(0, 1)
     assert lines["module.0"] == (PASS, "port 0's module (Twin SR-28) receives -3.0 dBm and is at 42 C")
     assert lines["module.1"][0] == FAIL
-    assert lines["module.1"][1].startswith("port 1 has no module: nothing answers on i2c-7 (No such device or address)")
+    assert lines["module.1"][1].startswith("port 1 has no module: nothing answers on i2c-7. Push a module in")
     assert lines_of(0, 1, ports=frozenset([0]))["module.1"] == (SKIP, "--ports leaves it out")
 
 
@@ -218,10 +223,10 @@ def test_ports_of_one_module_have_lanes(tree: Tree, monkeypatch: pytest.MonkeyPa
         (
             changed(twin.identity(), 25, 1),
             twin.diagnosis(),
-            "port 0's module tells nonsense: the sum over bytes 0 to 62",
+            "port 0's module has invalid data: the checksum of bytes 0 to 62",
         ),
     ],
-    ids=["dark", "hot", "fault", "nonsense"],
+    ids=["dark", "hot", "fault", "invalid"],
 )
 def test_a_module_that_is_not_well(
     tree: Tree, monkeypatch: pytest.MonkeyPatch, identity: bytes, diagnosis: bytes, said: str
@@ -234,7 +239,29 @@ def test_a_module_that_is_not_well(
     assert re.search(said, line[1]), line
 
 
-def test_what_is_missing_is_told(tree: Tree) -> None:
+@pytest.mark.parametrize(
+    ("code", "result", "said"),
+    [
+        (errno.EREMOTEIO, FAIL, "port 0 has no module: nothing answers on i2c-0"),
+        (errno.ETIMEDOUT, FAIL, "port 0's module cannot be read on i2c-0: Connection timed out"),
+        (errno.EACCES, FAIL, "port 0's module cannot be read on i2c-0: Permission denied"),
+        (errno.EBUSY, SKIP, "a driver of Linux has the module of port 0 (i2c-0)"),
+    ],
+)
+def test_errors_of_the_bus_are_told_apart(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, code: int, result: str, said: str
+) -> None:
+    def refuse(*_: int) -> bytes:
+        raise OSError(code, os.strerror(code))
+
+    tree.port(0, bus=1)
+    tree.bus(0, 1)
+    buses(monkeypatch, i2c0=refuse)
+    (line,) = lines_of(0).values()
+    assert line[0] == result and line[1].startswith(said), line
+
+
+def test_what_is_missing_is_reported(tree: Tree) -> None:
     tree.port(0, bus=None)
     tree.port(1, bus=9)
     tree.port(2, bus=8)

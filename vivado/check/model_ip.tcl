@@ -90,7 +90,7 @@ namespace eval ::stub {
     }
   }
 
-  # Whether a property may have a value, by the facts; without any of it, nobody has looked.
+  # Whether the facts allow a value of a property. A property of which they list no values is an error.
   proc may_be {ip name value} {
     variable allowed
     variable patterns
@@ -98,7 +98,7 @@ namespace eval ::stub {
       return [expr {$value in [dict get $allowed($ip) $name]}]
     }
     if {![dict exists $patterns($ip) $name]} {
-      error "the facts do not say what CONFIG.$name of $ip may be (vivado/check/facts/properties)"
+      error "the facts list no values for CONFIG.$name of $ip (vivado/check/facts/properties)"
     }
     return [regexp "^(?:[dict get $patterns($ip) $name])\$" $value]
   }

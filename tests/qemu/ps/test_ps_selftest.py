@@ -114,9 +114,9 @@ def test_a_port_without_a_link(bench: Bench) -> None:
         (DIAGNOSIS, 104, 50, r"receives -23\.0 dBm, its own limit is -15\.2 dBm"),
         (DIAGNOSIS, 110, 0x0200, r"says: it receives no signal \(-3\.0 dBm\)"),
         (DIAGNOSIS, 96, 80 << 8, "is at 80 C, its own limit is 75 C"),
-        (IDENTITY, 20, 0x2121, "port 0's module tells nonsense: the sum over bytes 0 to 62"),
+        (IDENTITY, 20, 0x2121, "port 0's module has invalid data: the checksum of bytes 0 to 62"),
     ],
-    ids=["dark", "no signal", "hot", "nonsense"],
+    ids=["dark", "no signal", "hot", "invalid"],
 )
 def test_a_module_that_is_not_well(bench: Bench, address: int, offset: int, value: int, said: str) -> None:
     was = int.from_bytes({IDENTITY: identity(), DIAGNOSIS: diagnosis()}[address][offset : offset + 2], "big")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 from .. import system
@@ -13,6 +14,9 @@ from ..result import Fail, Line, Skip
 from . import optics
 
 LOOK = "Look at fibre and partner: is its laser on, are the fibre's ends clean, are its two cores swapped?"
+BUS = "'dmesg | grep i2c' says why; another device may hold the bus's clock or data down"
+#: What Linux reports if nothing answers at an address, by driver of the bus.
+NO_ANSWER = (errno.ENXIO, errno.EREMOTEIO)
 PLUG = "Push a module in until it latches, or leave the port out with --ports"
 
 
@@ -49,10 +53,14 @@ def _module(context: Context, port: int) -> str:
             found = optics.module(read, lane)
     except optics.DamagedError as error:
         raise Fail(
-            f"port {port}'s module tells nonsense: {error}", "Try another module there, and this one elsewhere"
+            f"port {port}'s module has invalid data: {error}", "Try another module there, and this one elsewhere"
         ) from None
     except OSError as error:
-        raise Fail(f"port {port} has no module: nothing answers on {device.name} ({error.strerror})", PLUG) from None
+        if error.errno == errno.EBUSY:
+            raise Skip(f"a driver of Linux has the module of port {port} ({device.name})") from None
+        if error.errno in NO_ANSWER:
+            raise Fail(f"port {port} has no module: nothing answers on {device.name}", PLUG) from None
+        raise Fail(f"port {port}'s module cannot be read on {device.name}: {error.strerror}", BUS) from None
     told = f"port {port}'s module ({found.name})"
     if found.celsius is not None and found.celsius > found.hottest:
         raise Fail(

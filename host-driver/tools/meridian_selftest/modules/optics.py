@@ -73,7 +73,7 @@ class Module:
 
 
 class DamagedError(Exception):
-    """What was read is not what a module tells."""
+    """What was read is not a module's memory."""
 
 
 def dbm(milliwatts: float) -> str:
@@ -102,7 +102,7 @@ def _checked(data: bytes, last: int) -> bytes:
     """The sum of the first bytes is in the one behind them."""
     if sum(data[:last]) & 0xFF != data[last]:
         raise DamagedError(
-            f"the sum over bytes 0 to {last - 1} is {sum(data[:last]) & 0xFF:#04x}, not {data[last]:#04x}"
+            f"the checksum of bytes 0 to {last - 1} is {sum(data[:last]) & 0xFF:#04x}, not {data[last]:#04x}"
         )
     return data
 
@@ -114,8 +114,10 @@ def _sfp(read: Read) -> Module:
     # Diagnostics are there, and at the usual address.
     if not kind & 0x40 or kind & 0x04:
         return Module(name)
-    bounds = read(DIAGNOSIS, 0, 40)
-    now = read(DIAGNOSIS, 96, 16)
+    try:
+        bounds, now = read(DIAGNOSIS, 0, 40), read(DIAGNOSIS, 96, 16)
+    except OSError as error:
+        raise DamagedError(f"it claims to measure, but {DIAGNOSIS:#x} does not answer ({error.strerror})") from None
     status = now[14]
     faults = []
     if options & 0x20 and status & 0x04:

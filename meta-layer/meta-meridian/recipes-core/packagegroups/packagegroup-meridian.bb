@@ -16,5 +16,5 @@ RDEPENDS:${PN} = "\
     meridian-ps \
     meridian-ptp \
 "
-# With Python, some 50 MB: BAD_RECOMMENDATIONS leaves it out.
+# It brings Python: BAD_RECOMMENDATIONS leaves both out.
 RRECOMMENDS:${PN} = "meridian-tools"
