@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +34,11 @@ BOUNDS = bytes.fromhex(
     "27 10 00 64 1f 07 00 9e"
 )
 MEASURED = bytes.fromhex("1f 94 83 f9 0b d5 16 81 00 15 00 00 00 00 32 00")
+
+
+@pytest.fixture(autouse=True)
+def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _: None)
 
 
 def memories(*of: bytes) -> Read:
@@ -119,6 +125,33 @@ def test_lanes_of_a_qsfp(lane: int) -> None:
         assert (found.name, found.celsius) == ("ACME Q28", 35.5)
         assert found.milliwatts == pytest.approx((port + 1) * 0.0256)
         assert len(found.faults) == 2 * (port == lane)
+
+
+class Latching:
+    """A QSFP whose flags stay until they are read; what lasts sets them again within 200 ms."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, lost: int, lasting: int) -> None:
+        """lost, lasting: lanes without a signal until now, and from now on, by bit."""
+        self.memory, self.lasting = bytearray(qsfp(b3=lost)), lasting
+        monkeypatch.setattr(time, "sleep", self.wait)
+
+    def wait(self, seconds: float) -> None:
+        if seconds >= 0.2:
+            self.memory[3] |= self.lasting
+
+    def read(self, address: int, offset: int, count: int) -> bytes:
+        data = bytes(memories(self.memory)(address, offset, count))
+        if offset <= 3 < offset + count:
+            self.memory[3] = 0
+        return data
+
+
+@pytest.mark.parametrize("lasting", [0b0000, 0b1011])
+def test_a_qsfp_is_asked_what_lasts(monkeypatch: pytest.MonkeyPatch, lasting: int) -> None:
+    """No port reports a loss that is over, and each its own, although the port before has cleared the flags of all lanes."""
+    module = Latching(monkeypatch, 0b1111, lasting)
+    losses = [bool(optics.module(module.read, lane).faults) for lane in range(4)]
+    assert losses == [bool(lasting >> lane & 1) for lane in range(4)]
 
 
 def test_copper_measures_no_light() -> None:

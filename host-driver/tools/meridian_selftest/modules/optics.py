@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,9 @@ from pathlib import Path
 IDENTITY, DIAGNOSIS = 0x50, 0x51
 SFP, QSFPS = 0x03, (0x0D, 0x11)
 QSFP_LANES = 4
+#: A QSFP's flags stay until they are read, by whomever and for whichever lane; what lasts sets them again within this time
+#: (ton_flag of SFF-8679).
+FLAG_SECONDS = 0.2
 #: Of Linux's i2c-dev.
 _SLAVE, _SMBUS, _READ, _BLOCK, _BLOCK_BYTES = 0x0703, 0x0720, 1, 8, 32
 
@@ -136,6 +140,8 @@ def _qsfp(read: Read, lane: int) -> Module:
     # Copper measures nothing (device technology).
     if about[19] >> 4 >= 0xA:
         return Module(name)
+    read(IDENTITY, 0, 48)
+    time.sleep(FLAG_SECONDS)
     now = read(IDENTITY, 0, 48)
     faults = []
     if now[4] >> lane & 1:
