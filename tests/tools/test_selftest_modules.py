@@ -154,6 +154,17 @@ def test_a_qsfp_is_asked_what_lasts(monkeypatch: pytest.MonkeyPatch, lasting: in
     assert losses == [bool(lasting >> lane & 1) for lane in range(4)]
 
 
+@pytest.mark.parametrize("flat", [False, True])
+def test_another_page_of_a_qsfp_is_not_taken_for_its_identity(flat: bool) -> None:
+    """Byte 127 selects what bytes 128 to 255 are, unless byte 2 says that the module has but one page."""
+    read = memories(qsfp(b2=4 if flat else 0, b127=3))
+    if flat:
+        assert optics.module(read).name == "ACME Q28"
+        return
+    with pytest.raises(optics.PageError, match="its page 3 is selected"):
+        optics.module(read)
+
+
 def test_copper_measures_no_light() -> None:
     assert optics.module(memories(qsfp(technology=0xA0))) == Module("ACME Q28")
 
@@ -292,6 +303,15 @@ def test_errors_of_the_bus_are_told_apart(
     buses(monkeypatch, i2c0=refuse)
     (line,) = lines_of(0).values()
     assert line[0] == result and line[1].startswith(said), line
+
+
+def test_a_qsfp_whose_other_page_is_selected_is_left_alone(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree.port(0, bus=1)
+    tree.bus(0, 1)
+    buses(monkeypatch, i2c0=memories(qsfp(b127=3)))
+    (line,) = lines_of(0).values()
+    assert line[0] == SKIP
+    assert line[1].startswith("port 0's module (i2c-0): its page 3 is selected, and its identity is on page 0. ")
 
 
 def test_what_is_missing_is_reported(tree: Tree) -> None:

@@ -17,6 +17,7 @@ LOOK = "Look at fibre and partner: is its laser on, are the fibre's ends clean, 
 BUS = "'dmesg | grep i2c' says why; another device may hold the bus's clock or data down"
 #: What Linux reports if nothing answers at an address, by driver of the bus.
 NO_ANSWER = (errno.ENXIO, errno.EREMOTEIO)
+PAGE = "Wait until the program that has selected it ends; if there is none, pull the module out and push it in again"
 PLUG = "Push a module in until it latches, or leave the port out with --ports"
 
 
@@ -55,6 +56,8 @@ def _module(context: Context, port: int) -> str:
         raise Fail(
             f"port {port}'s module has invalid data: {error}", "Try another module there, and this one elsewhere"
         ) from None
+    except optics.PageError as error:
+        raise Skip(f"port {port}'s module ({device.name}): {error}. {PAGE}") from None
     except OSError as error:
         if error.errno == errno.EBUSY:
             raise Skip(f"a driver of Linux has the module of port {port} ({device.name})") from None

@@ -80,6 +80,10 @@ class DamagedError(Exception):
     """What was read is not a module's memory."""
 
 
+class PageError(Exception):
+    """Somebody else has selected another page of the module's memory."""
+
+
 def dbm(milliwatts: float) -> str:
     """In the unit of data sheets."""
     return f"{10 * math.log10(milliwatts):.1f} dBm" if milliwatts > 0 else "no light"
@@ -135,6 +139,9 @@ def _sfp(read: Read) -> Module:
 
 
 def _qsfp(read: Read, lane: int) -> Module:
+    (flat,), (page,) = read(IDENTITY, 2, 1), read(IDENTITY, 127, 1)
+    if page and not flat & 0x04:
+        raise PageError(f"its page {page} is selected, and its identity is on page 0")
     about = _checked(read(IDENTITY, 128, 64), 63)
     name = f"{_text(about[20:36])} {_text(about[40:56])}"
     # Copper measures nothing (device technology).
@@ -153,7 +160,8 @@ def _qsfp(read: Read, lane: int) -> Module:
 
 
 def module(read: Read, lane: int = 0) -> Module:
-    """The one on a bus. lane: of a QSFP. Raises OSError if there is none, DamagedError if it tells nonsense."""
+    """The one on a bus. lane: of a QSFP. Raises OSError if there is none, DamagedError if it tells nonsense,
+    PageError if its identity is not to be seen now."""
     (kind,) = read(IDENTITY, 0, 1)
     if kind == SFP:
         return _sfp(read)
