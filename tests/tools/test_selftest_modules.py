@@ -314,6 +314,31 @@ def test_a_qsfp_whose_other_page_is_selected_is_left_alone(tree: Tree, monkeypat
     assert line[1].startswith("port 0's module (i2c-0): its page 3 is selected, and its identity is on page 0. ")
 
 
+@pytest.mark.parametrize(
+    ("code", "result", "said"),
+    [
+        (errno.ENXIO, FAIL, "port 0's module has invalid data: it claims to measure, but 0x51 does not answer"),
+        (errno.EBUSY, SKIP, "a driver of Linux has the module of port 0 (i2c-0)"),
+        (errno.ETIMEDOUT, FAIL, "port 0's module cannot be read on i2c-0: Connection timed out"),
+    ],
+)
+def test_errors_of_the_second_memory_are_told_apart(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, code: int, result: str, said: str
+) -> None:
+    """A driver may have one of a module's two addresses, and a bus may fail between them."""
+
+    def read(address: int, offset: int, count: int) -> bytes:
+        if address == optics.DIAGNOSIS:
+            raise OSError(code, os.strerror(code))
+        return memories(twin.identity())(address, offset, count)
+
+    tree.port(0, bus=1)
+    tree.bus(0, 1)
+    buses(monkeypatch, i2c0=read)
+    (line,) = lines_of(0).values()
+    assert line[0] == result and line[1].startswith(said), line
+
+
 def test_what_is_missing_is_reported(tree: Tree) -> None:
     tree.port(0, bus=None)
     tree.port(1, bus=9)

@@ -15,8 +15,6 @@ from . import optics
 
 LOOK = "Look at fibre and partner: is its laser on, are the fibre's ends clean, are its two cores swapped?"
 BUS = "'dmesg | grep i2c' says why; another device may hold the bus's clock or data down"
-#: What Linux reports if nothing answers at an address, by driver of the bus.
-NO_ANSWER = (errno.ENXIO, errno.EREMOTEIO)
 PAGE = "Wait until the program that has selected it ends; if there is none, pull the module out and push it in again"
 PLUG = "Push a module in until it latches, or leave the port out with --ports"
 
@@ -61,7 +59,7 @@ def _module(context: Context, port: int) -> str:
     except OSError as error:
         if error.errno == errno.EBUSY:
             raise Skip(f"a driver of Linux has the module of port {port} ({device.name})") from None
-        if error.errno in NO_ANSWER:
+        if error.errno in optics.NO_ANSWER:
             raise Fail(f"port {port} has no module: nothing answers on {device.name}", PLUG) from None
         raise Fail(f"port {port}'s module cannot be read on {device.name}: {error.strerror}", BUS) from None
     told = f"port {port}'s module ({found.name})"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import math
 import os
 import time
@@ -20,6 +21,8 @@ QSFP_LANES = 4
 #: A QSFP's flags stay until they are read, by whomever and for whichever lane; what lasts sets them again within this time
 #: (ton_flag of SFF-8679).
 FLAG_SECONDS = 0.2
+#: What Linux reports if nothing answers at an address, by driver of the bus.
+NO_ANSWER = (errno.ENXIO, errno.EREMOTEIO)
 #: Of Linux's i2c-dev.
 _SLAVE, _SMBUS, _READ, _BLOCK, _BLOCK_BYTES = 0x0703, 0x0720, 1, 8, 32
 
@@ -125,6 +128,8 @@ def _sfp(read: Read) -> Module:
     try:
         bounds, now = read(DIAGNOSIS, 0, 40), read(DIAGNOSIS, 96, 16)
     except OSError as error:
+        if error.errno not in NO_ANSWER:
+            raise
         raise DamagedError(f"it claims to measure, but {DIAGNOSIS:#x} does not answer ({error.strerror})") from None
     status = now[14]
     faults = []
