@@ -19,7 +19,7 @@ from meridian_selftest.context import Context, Options
 from meridian_selftest.modules import check, optics
 from meridian_selftest.modules.optics import DamagedError, Module, Read
 from meridian_selftest.registers import Registers
-from meridian_selftest.result import FAIL, PASS, SKIP
+from meridian_selftest.result import FAIL, PASS, SKIP, Skip
 
 CARD = "a0000000.ethernet"
 #: What 10G modules of Intel and Finisar tell, as a public report on 'ethtool -m' of two network cards shows it: the first's
@@ -337,6 +337,22 @@ def test_errors_of_the_second_memory_are_told_apart(
     buses(monkeypatch, i2c0=read)
     (line,) = lines_of(0).values()
     assert line[0] == result and line[1].startswith(said), line
+
+
+def test_a_lane_that_no_module_has_is_reported(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bits and bytes behind those of the last lane mean something else."""
+    tree.port(0, bus=1, lane=4)
+    tree.bus(0, 1)
+    buses(monkeypatch, i2c0=memories(qsfp(b4=0x10)))
+    assert lines_of(0)["module.0"] == (
+        FAIL,
+        "the device tree says lane 4 of port 0's module, which has 0 to 3. Correct meridian,module-lane",
+    )
+
+
+def test_a_card_without_interfaces_has_a_line(tree: Tree) -> None:
+    with pytest.raises(Skip, match="no driver has made an interface of the card"):
+        lines_of()
 
 
 def test_what_is_missing_is_reported(tree: Tree) -> None:

@@ -14,6 +14,7 @@ from .result import FAIL, PASS, SKIP, Fail, Line, Skip
 #: In which a receiver without a signal is reset at least once (register receiver: every 800 ms in the end).
 WATCH_SECONDS = 1.0
 LINK_SECONDS = 3
+NO_ARM_INTERFACE = "no driver has made an interface of the card: 'modprobe meridian_ps', and look at 'dmesg'"
 NO_LIGHT = "Look whether the partner's laser is on and its rate is the bitstream's ('ethtool -m' there), and at cable and module"
 NO_LINK = "Plug in a cable; switch FEC and autonegotiation off at the partner ('ethtool --set-fec ... encoding off')"
 
@@ -74,7 +75,7 @@ def _arm_port(context: Context, interface: str) -> str:
 def arm_links(context: Context) -> list[Line]:
     """A line for each port of the card, from its ARM side."""
     if not context.arm.interfaces:
-        raise Skip("no driver has made an interface of the card: 'modprobe meridian_ps', and look at 'dmesg'")
+        raise Skip(NO_ARM_INTERFACE)
     return [
         line_of(context, "link", port_of(name), lambda name=name: _arm_port(context, name))
         for name in sorted(context.arm.interfaces, key=port_of)

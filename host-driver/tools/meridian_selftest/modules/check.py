@@ -9,7 +9,7 @@ from pathlib import Path
 from .. import system
 from ..card import port_of
 from ..context import Context
-from ..ports import line_of
+from ..ports import NO_ARM_INTERFACE, line_of
 from ..result import Fail, Line, Skip
 from . import optics
 
@@ -42,7 +42,11 @@ def bus_of(name: str, port: int) -> tuple[Path, int]:
     device = system.ROOT / "dev" / bus
     if not device.exists():
         raise Skip(f"there is no {device}: 'modprobe i2c-dev'")
-    return device, _cell(node / "meridian,module-lane") or 0
+    lane = _cell(node / "meridian,module-lane") or 0
+    if lane >= optics.QSFP_LANES:
+        has = f"which has 0 to {optics.QSFP_LANES - 1}"
+        raise Fail(f"the device tree says lane {lane} of port {port}'s module, {has}", "Correct meridian,module-lane")
+    return device, lane
 
 
 def _module(context: Context, port: int) -> str:
@@ -79,5 +83,7 @@ def _module(context: Context, port: int) -> str:
 
 def modules(context: Context) -> list[Line]:
     """A line for each port that has an interface."""
+    if not context.arm.interfaces:
+        raise Skip(NO_ARM_INTERFACE)
     ports = sorted(port_of(name) for name in context.arm.interfaces)
     return [line_of(context, "module", port, lambda port=port: _module(context, port)) for port in ports]
