@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import re
 import time
@@ -84,7 +85,7 @@ def test_a_module_of_another_maker() -> None:
 
 def test_the_twins_module_is_well() -> None:
     found = optics.module(memories(twin.identity(), twin.diagnosis()))
-    assert found == Module("Twin SR-28", 41.5, 0.5, 0.03, 75.0) and not found.is_dark
+    assert found == Module("Twin SR-28", 41.5, 0.5, 0.03, 2.0, -5.0, 75.0) and not found.is_dark
     assert optics.dbm(0.5) == "-3.0 dBm" and optics.dbm(0) == "no light"
 
 
@@ -113,6 +114,13 @@ def test_numbers_without_a_unit_are_not_reported() -> None:
     """Of a module that the reader has to calibrate."""
     found = optics.module(memories(changed(twin.identity(), 92, 0x50), twin.diagnosis(status=2)))
     assert found == Module("Twin SR-28", faults=["it receives no signal"])
+
+
+def test_limits_that_a_module_does_not_have_are_none() -> None:
+    """Their memory is empty."""
+    found = optics.module(memories(twin.identity(), changed(twin.diagnosis(), 0, *bytes(40))))
+    assert (found.coldest, found.hottest) == (-math.inf, math.inf)
+    assert (found.lowest, found.highest) == (0, math.inf)
 
 
 @pytest.mark.parametrize("lane", range(4))
@@ -263,6 +271,8 @@ def test_ports_of_one_module_have_lanes(tree: Tree, monkeypatch: pytest.MonkeyPa
     [
         (twin.identity(), twin.diagnosis(microwatts=10), "receives -20.0 dBm, its own limit is -15.2 dBm"),
         (twin.identity(), twin.diagnosis(celsius=80), "is at 80 C, its own limit is 75 C"),
+        (twin.identity(), twin.diagnosis(microwatts=2500), r"receives 4.0 dBm, its own limit is 3.0 dBm. .* attenuator"),
+        (twin.identity(), twin.diagnosis(celsius=-20), "is at -20 C, its own limit is -5 C"),
         (twin.identity(), twin.diagnosis(status=4), r"says: its transmitter has a fault \(-3.0 dBm\)"),
         (
             changed(twin.identity(), 25, 1),
@@ -270,7 +280,7 @@ def test_ports_of_one_module_have_lanes(tree: Tree, monkeypatch: pytest.MonkeyPa
             "port 0's module has invalid data: the checksum of bytes 0 to 62",
         ),
     ],
-    ids=["dark", "hot", "fault", "invalid"],
+    ids=["dark", "hot", "bright", "cold", "fault", "invalid"],
 )
 def test_a_module_that_is_not_well(
     tree: Tree, monkeypatch: pytest.MonkeyPatch, identity: bytes, diagnosis: bytes, said: str

@@ -67,10 +67,9 @@ def _module(context: Context, port: int) -> str:
             raise Fail(f"port {port} has no module: nothing answers on {device.name}", PLUG) from None
         raise Fail(f"port {port}'s module cannot be read on {device.name}: {error.strerror}", BUS) from None
     told = f"port {port}'s module ({found.name})"
-    if found.celsius is not None and found.celsius > found.hottest:
-        raise Fail(
-            f"{told} is at {found.celsius:.0f} C, its own limit is {found.hottest:.0f} C", "Look at fan and airflow"
-        )
+    if found.celsius is not None and not found.coldest <= found.celsius <= found.hottest:
+        limit = found.hottest if found.celsius > found.hottest else found.coldest
+        raise Fail(f"{told} is at {found.celsius:.0f} C, its own limit is {limit:.0f} C", "Look at fan and airflow")
     light = "" if found.milliwatts is None else f" ({optics.dbm(found.milliwatts)})"
     if found.faults:
         raise Fail(f"{told} says: {' and '.join(found.faults)}{light}", LOOK)
@@ -78,6 +77,11 @@ def _module(context: Context, port: int) -> str:
         return f"{told} answers; it measures no light, as copper does not"
     if found.is_dark:
         raise Fail(f"{told} receives {optics.dbm(found.milliwatts)}, its own limit is {optics.dbm(found.lowest)}", LOOK)
+    if found.milliwatts > found.highest:
+        raise Fail(
+            f"{told} receives {optics.dbm(found.milliwatts)}, its own limit is {optics.dbm(found.highest)}",
+            "The partner's laser is too strong for so short a fibre: put an attenuator into it, or it wears the receiver out",
+        )
     return f"{told} receives {optics.dbm(found.milliwatts)} and is at {found.celsius:.0f} C"
 
 

@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fcntl import ioctl
 from pathlib import Path
 
@@ -64,13 +64,15 @@ def opened(bus: Path) -> Iterator[Read]:
 
 @dataclass(frozen=True)
 class Module:
-    """name: its vendor and part. celsius, milliwatts: None if it does not measure. lowest, hottest: its own bounds of what it
-    receives and of its temperature. faults: what it says is wrong, in sentences without a subject."""
+    """name: its vendor and part. celsius, milliwatts: None if it does not measure. lowest, highest, coldest,
+    hottest: its own bounds of what it receives and of its temperature. faults: what it says is wrong, in sentences without a subject."""
 
     name: str
     celsius: float | None = None
     milliwatts: float | None = None
     lowest: float = 0
+    highest: float = math.inf
+    coldest: float = -math.inf
     hottest: float = math.inf
     faults: list[str] = field(default_factory=list)
 
@@ -140,7 +142,13 @@ def _sfp(read: Read) -> Module:
     # Only of a module that is calibrated do the numbers have units.
     if not kind & 0x20:
         return Module(name, faults=faults)
-    return Module(name, _celsius(now, 0), _milliwatts(now, 8), _milliwatts(bounds, 34), _celsius(bounds, 0), faults)
+    found = Module(name, _celsius(now, 0), _milliwatts(now, 8), faults=faults)
+    # What it has no limits of has zeros there.
+    if any(bounds[32:36]):
+        found = replace(found, highest=_milliwatts(bounds, 32), lowest=_milliwatts(bounds, 34))
+    if any(bounds[0:4]):
+        found = replace(found, hottest=_celsius(bounds, 0), coldest=_celsius(bounds, 2))
+    return found
 
 
 def _qsfp(read: Read, lane: int) -> Module:
