@@ -113,7 +113,7 @@ def test_a_module_without_diagnostics_is_not_asked_for_them(kind: int) -> None:
 def test_numbers_without_a_unit_are_not_reported() -> None:
     """Of a module that the reader has to calibrate."""
     found = optics.module(memories(changed(twin.identity(), 92, 0x50), twin.diagnosis(status=2)))
-    assert found == Module("Twin SR-28", faults=["it receives no signal"])
+    assert found == Module("Twin SR-28", faults=["it receives no signal"], reason=optics.UNCALIBRATED)
 
 
 def test_limits_that_a_module_does_not_have_are_none() -> None:
@@ -363,6 +363,26 @@ def test_a_lane_that_no_module_has_is_reported(tree: Tree, monkeypatch: pytest.M
 def test_a_card_without_interfaces_has_a_line(tree: Tree) -> None:
     with pytest.raises(Skip, match="no driver has made an interface of the card"):
         lines_of()
+
+
+@pytest.mark.parametrize(
+    ("identity", "diagnosis", "result", "said"),
+    [
+        (changed(twin.identity(), 92, 0x50), twin.diagnosis(), PASS, "answers; its numbers need a calibration"),
+        (changed(twin.identity(), 92, 0), twin.diagnosis(), PASS, "answers; it measures no light, as copper does not"),
+        (twin.identity(), twin.diagnosis(microwatts=0, status=1), SKIP, "has not measured anything yet"),
+        (qsfp(b2=1), b"", SKIP, "has not measured anything yet"),
+    ],
+    ids=["uncalibrated", "copper", "an SFP that starts", "a QSFP that starts"],
+)
+def test_what_a_module_that_tells_no_light_is_said_to_be(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, identity: bytes, diagnosis: bytes, result: str, said: str
+) -> None:
+    tree.port(0, bus=1)
+    tree.bus(0, 1)
+    buses(monkeypatch, i2c0=memories(identity, diagnosis))
+    (line,) = lines_of(0).values()
+    assert line[0] == result and said in line[1], line
 
 
 def test_what_is_missing_is_reported(tree: Tree) -> None:

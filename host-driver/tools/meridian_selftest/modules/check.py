@@ -73,8 +73,10 @@ def _module(context: Context, port: int) -> str:
     light = "" if found.milliwatts is None else f" ({optics.dbm(found.milliwatts)})"
     if found.faults:
         raise Fail(f"{told} says: {' and '.join(found.faults)}{light}", LOOK)
+    if not found.is_ready:
+        raise Skip(f"{told} has not measured anything yet, as after it was plugged in: run the check again")
     if found.milliwatts is None:
-        return f"{told} answers; it measures no light, as copper does not"
+        return f"{told} answers; {found.reason}"
     if found.is_dark:
         raise Fail(f"{told} receives {optics.dbm(found.milliwatts)}, its own limit is {optics.dbm(found.lowest)}", LOOK)
     if found.milliwatts > found.highest:

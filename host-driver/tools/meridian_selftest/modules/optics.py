@@ -23,6 +23,8 @@ QSFP_LANES = 4
 FLAG_SECONDS = 0.2
 #: What Linux reports if nothing answers at an address, by driver of the bus.
 NO_ANSWER = (errno.ENXIO, errno.EREMOTEIO)
+#: Why a module does not measure.
+COPPER, UNCALIBRATED = "it measures no light, as copper does not", "its numbers need a calibration that is not done here"
 #: Of Linux's i2c-dev.
 _SLAVE, _SMBUS, _READ, _BLOCK, _BLOCK_BYTES = 0x0703, 0x0720, 1, 8, 32
 
@@ -65,7 +67,8 @@ def opened(bus: Path) -> Iterator[Read]:
 @dataclass(frozen=True)
 class Module:
     """name: its vendor and part. celsius, milliwatts: None if it does not measure. lowest, highest, coldest,
-    hottest: its own bounds of what it receives and of its temperature. faults: what it says is wrong, in sentences without a subject."""
+    hottest: its own bounds of what it receives and of its temperature. faults: what it says is wrong, in sentences without a subject.
+    reason: why it does not measure. is_ready: its numbers are of now."""
 
     name: str
     celsius: float | None = None
@@ -75,6 +78,8 @@ class Module:
     coldest: float = -math.inf
     hottest: float = math.inf
     faults: list[str] = field(default_factory=list)
+    reason: str = COPPER
+    is_ready: bool = True
 
     @property
     def is_dark(self) -> bool:
@@ -141,7 +146,9 @@ def _sfp(read: Read) -> Module:
         faults.append("it receives no signal")
     # Only of a module that is calibrated do the numbers have units.
     if not kind & 0x20:
-        return Module(name, faults=faults)
+        return Module(name, faults=faults, reason=UNCALIBRATED)
+    if status & 0x01:
+        return Module(name, faults=faults, is_ready=False)
     found = Module(name, _celsius(now, 0), _milliwatts(now, 8), faults=faults)
     # What it has no limits of has zeros there.
     if any(bounds[32:36]):
@@ -168,6 +175,8 @@ def _qsfp(read: Read, lane: int) -> Module:
         faults.append(f"the transmitter of its lane {lane} has a fault")
     if now[3] >> lane & 1:
         faults.append(f"its lane {lane} receives no signal")
+    if now[2] & 0x01:
+        return Module(name, faults=faults, is_ready=False)
     # Its bounds are on a page that somebody else may have selected another of.
     return Module(name, _celsius(now, 22), _milliwatts(now, 34 + 2 * lane), faults=faults)
 
