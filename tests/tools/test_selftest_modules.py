@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import math
 import os
@@ -194,6 +195,29 @@ def test_invalid_data_is_reported(memory: bytes, said: str) -> None:
 def test_a_module_that_claims_to_measure_and_does_not_is_damaged() -> None:
     with pytest.raises(DamagedError, match="it claims to measure, but 0x51 does not answer"):
         optics.module(memories(twin.identity()))
+
+
+def test_no_transfer_has_more_bytes_than_modules_and_buses_are_known_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """sfp.c of Linux reads 16 bytes at once, because some do not like more."""
+    memory, slaves, sizes = twin.identity(), [], []
+
+    def ioctl(_: int, request: int, argument: object) -> None:
+        if request == 0x0703:
+            slaves.append(argument)
+            return
+        assert request == 0x0720 and isinstance(argument, optics._Transfer)
+        assert (argument.read_write, argument.size) == (1, 8)
+        data = (ctypes.c_uint8 * 34).from_address(argument.data)
+        sizes.append(data[0])
+        data[1 : 1 + data[0]] = list(memory[argument.command : argument.command + data[0]])
+
+    (bus := tmp_path / "i2c-0").touch()
+    monkeypatch.setattr(optics, "ioctl", ioctl)
+    with optics.opened(bus) as read:
+        assert read(optics.IDENTITY, 3, 93) == memory[3:96]
+    assert slaves == [optics.IDENTITY] and sum(sizes) == 93 and max(sizes) <= 16
 
 
 # The check

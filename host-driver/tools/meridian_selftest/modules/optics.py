@@ -26,7 +26,9 @@ NO_ANSWER = (errno.ENXIO, errno.EREMOTEIO)
 #: Why a module does not measure.
 COPPER, UNCALIBRATED = "it measures no light, as copper does not", "its numbers need a calibration that is not done here"
 #: Of Linux's i2c-dev.
-_SLAVE, _SMBUS, _READ, _BLOCK, _BLOCK_BYTES = 0x0703, 0x0720, 1, 8, 32
+_SLAVE, _SMBUS, _READ, _BLOCK, _BLOCK_MOST = 0x0703, 0x0720, 1, 8, 32
+#: At once. Some modules and buses fail at more, says sfp.c of Linux.
+_BYTES = 16
 
 #: Reads so many bytes from an offset of the memory at an address. Raises OSError if nothing answers.
 Read = Callable[[int, int, int], bytes]
@@ -49,14 +51,14 @@ def opened(bus: Path) -> Iterator[Read]:
     handle = os.open(bus, os.O_RDWR)
 
     def block(offset: int, count: int) -> bytes:
-        data = (ctypes.c_uint8 * (_BLOCK_BYTES + 2))(count)
+        data = (ctypes.c_uint8 * (_BLOCK_MOST + 2))(count)
         ioctl(handle, _SMBUS, _Transfer(_READ, offset, _BLOCK, ctypes.addressof(data)))
         return bytes(data[1 : 1 + data[0]])
 
     def read(address: int, offset: int, count: int) -> bytes:
         ioctl(handle, _SLAVE, address)
-        ends = range(offset, offset + count, _BLOCK_BYTES)
-        return b"".join(block(start, min(_BLOCK_BYTES, offset + count - start)) for start in ends)
+        ends = range(offset, offset + count, _BYTES)
+        return b"".join(block(start, min(_BYTES, offset + count - start)) for start in ends)
 
     try:
         yield read
