@@ -73,7 +73,7 @@ class SelfTestControl(p: ShellParam, watchCycles: Int = SelfTestControl.watchCyc
   io.go := go && !io.stop
   io.checks := checks
 
-  val by = RegNextWhen(io.by, io.start)
+  val by = Reg(p.functionType()) // that start was by, while it is judged
   val isOwn = RegNext(p.isOf(settings.function, by)) init False
   val mayBe = RegNext(settings.function.resize(9 bits) < p.functions) init False
   val enabled = RegNext(mayBe && (io.enable.resize(256) >> settings.function).lsb) init False
@@ -160,6 +160,7 @@ class SelfTestControl(p: ShellParam, watchCycles: Int = SelfTestControl.watchCyc
     idle.whenIsActive {
       when(io.start) {
         settings := io.settings
+        by := io.by
         run.last := (io.settings.first + io.settings.count - 1).resized
         refusal := SelfTestRefusal.none
         checks := False

@@ -203,6 +203,21 @@ class ShellSelfTestTest extends ShellSelfTestBench {
     }
   }
 
+  test("a start of another PF while one is being judged does not change whose the start is") {
+    built.doSim("two starts", 19) { dut =>
+      val b = new Bench(dut, 19)
+      for ((function, queue) <- Seq((0, 0), (1, 8)); (first, second) <- Seq((0, 1), (1, 0))) {
+        b.set(mode = 14, function = function, first = queue)
+        b.bar2.write(page, 1, function = first)
+        b.bar2.write(page, 1, function = second)
+        val (state, code, _) = { b.cd.waitSampling(100); b.status }
+        val begins = function == first
+        assert(state == (if (begins) 2 else 0), s"PF $first on function $function, then PF $second: refusal $code")
+        if (begins) b.stop()
+      }
+    }
+  }
+
   test("a function that carries traffic is refused, one that is quiet starts") {
     built.doSim("traffic", 15) { dut =>
       val b = new Bench(dut, 15)
