@@ -409,6 +409,34 @@ def test_what_a_module_that_tells_no_light_is_said_to_be(
     assert line[0] == result and said in line[1], line
 
 
+def laser(microwatts: int, *limits: int) -> bytes:
+    """What an SFP measures whose transmitter has this power, and that has these limits of it, highest and lowest, in uW."""
+    memory = changed(twin.diagnosis(), 102, *(10 * microwatts).to_bytes(2, "big"))
+    return changed(memory, 24, *b"".join((10 * it).to_bytes(2, "big") for it in limits))
+
+
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [
+        ((twin.identity(), laser(0, 1000, 200)), "sends no light. Its laser"),
+        ((twin.identity(), laser(100, 1000, 200)), "sends -10.0 dBm, its own limit is -7.0 dBm"),
+        ((twin.identity(), laser(200, 1000, 200)), ""),
+        ((twin.identity(), laser(0, 0, 0)), ""),
+        ((qsfp(b34=10, b220=4, b52=10),), "sends no light. Its laser"),
+        ((qsfp(b34=10, b220=4, b50=10),), ""),
+        ((qsfp(b34=10),), ""),
+    ],
+    ids=["off", "weak", "well", "no limits", "lane off", "lane on", "does not measure it"],
+)
+def test_a_laser_that_is_off(tree: Tree, monkeypatch: pytest.MonkeyPatch, memory: tuple[bytes, ...], said: str) -> None:
+    tree.port(0, bus=1)
+    tree.bus(0, 1)
+    buses(monkeypatch, i2c0=memories(*memory))
+    (line,) = lines_of(0).values()
+    assert line[0] == (FAIL if said else PASS), line
+    assert said in line[1] and ("TX_DISABLE" in line[1]) == bool(said)
+
+
 def test_what_is_missing_is_reported(tree: Tree) -> None:
     tree.port(0, bus=None)
     tree.port(1, bus=9)

@@ -14,6 +14,7 @@ from ..result import Fail, Line, Skip
 from . import optics
 
 LOOK = "Look at fibre and partner: is its laser on, are the fibre's ends clean, are its two cores swapped?"
+LASER = "Its laser is switched off (TX_DISABLE of the cage, low power mode) or worn out: try another module there"
 BUS = "'dmesg | grep i2c' says why; another device may hold the bus's clock or data down"
 PAGE = "Wait until the program that has selected it ends; if there is none, pull the module out and push it in again"
 PLUG = "Push a module in until it latches, or leave the port out with --ports"
@@ -77,6 +78,9 @@ def _module(context: Context, port: int) -> str:
         raise Skip(f"{told} has not measured anything yet, as after it was plugged in: run the check again")
     if found.milliwatts is None:
         return f"{told} answers; {found.reason}"
+    if found.sent is not None and found.sent < found.least:
+        limit = f", its own limit is {optics.dbm(found.least)}" if found.sent else ""
+        raise Fail(f"{told} sends {optics.dbm(found.sent)}{limit}", LASER)
     if found.is_dark:
         raise Fail(f"{told} receives {optics.dbm(found.milliwatts)}, its own limit is {optics.dbm(found.lowest)}", LOOK)
     if found.milliwatts > found.highest:

@@ -23,6 +23,8 @@ QSFP_LANES = 4
 FLAG_SECONDS = 0.2
 #: What Linux reports if nothing answers at an address, by driver of the bus.
 NO_ANSWER = (errno.ENXIO, errno.EREMOTEIO)
+#: Light is told in so many parts of a milliwatt.
+UNITS = 10000
 #: Why a module does not measure.
 COPPER, UNCALIBRATED = "it measures no light, as copper does not", "its numbers need a calibration that is not done here"
 #: Of Linux's i2c-dev.
@@ -69,7 +71,8 @@ def opened(bus: Path) -> Iterator[Read]:
 @dataclass(frozen=True)
 class Module:
     """name: its vendor and part. celsius, milliwatts: None if it does not measure. lowest, highest, coldest,
-    hottest: its own bounds of what it receives and of its temperature. faults: what it says is wrong, in sentences without a subject.
+    hottest: its own bounds of what it receives and of its temperature. sent, least: what its laser sends in milliwatts, None
+    if it does not measure that, and its own bound. faults: what it says is wrong, in sentences without a subject.
     reason: why it does not measure. is_ready: its numbers are of now."""
 
     name: str
@@ -79,6 +82,8 @@ class Module:
     highest: float = math.inf
     coldest: float = -math.inf
     hottest: float = math.inf
+    sent: float | None = None
+    least: float = 0
     faults: list[str] = field(default_factory=list)
     reason: str = COPPER
     is_ready: bool = True
@@ -110,8 +115,7 @@ def _celsius(data: bytes, offset: int) -> float:
 
 
 def _milliwatts(data: bytes, offset: int) -> float:
-    """A unit is 0.1 uW."""
-    return _word(data, offset) / 10000
+    return _word(data, offset) / UNITS
 
 
 def _text(data: bytes) -> str:
@@ -157,6 +161,8 @@ def _sfp(read: Read) -> Module:
         found = replace(found, highest=_milliwatts(bounds, 32), lowest=_milliwatts(bounds, 34))
     if any(bounds[0:4]):
         found = replace(found, hottest=_celsius(bounds, 0), coldest=_celsius(bounds, 2))
+    if any(bounds[24:28]):
+        found = replace(found, sent=_milliwatts(now, 6), least=_milliwatts(bounds, 26))
     return found
 
 
@@ -164,14 +170,14 @@ def _qsfp(read: Read, lane: int) -> Module:
     (flat,), (page,) = read(IDENTITY, 2, 1), read(IDENTITY, 127, 1)
     if page and not flat & 0x04:
         raise PageError(f"its page {page} is selected, and its identity is on page 0")
-    about = _checked(read(IDENTITY, 128, 64), 63)
+    about = _checked(read(IDENTITY, 128, 96), 63)
     name = f"{_text(about[20:36])} {_text(about[40:56])}"
     # Copper measures nothing (device technology).
     if about[19] >> 4 >= 0xA:
         return Module(name)
-    read(IDENTITY, 0, 48)
+    read(IDENTITY, 0, 58)
     time.sleep(FLAG_SECONDS)
-    now = read(IDENTITY, 0, 48)
+    now = read(IDENTITY, 0, 58)
     faults = []
     if now[4] >> lane & 1:
         faults.append(f"the transmitter of its lane {lane} has a fault")
@@ -180,7 +186,9 @@ def _qsfp(read: Read, lane: int) -> Module:
     if now[2] & 0x01:
         return Module(name, faults=faults, is_ready=False)
     # Its bounds are on a page that somebody else may have selected another of.
-    return Module(name, _celsius(now, 22), _milliwatts(now, 34 + 2 * lane), faults=faults)
+    found = Module(name, _celsius(now, 22), _milliwatts(now, 34 + 2 * lane), faults=faults)
+    # It need not measure what it sends. The least that it can tell is no light.
+    return replace(found, sent=_milliwatts(now, 50 + 2 * lane), least=1 / UNITS) if about[92] & 0x04 else found
 
 
 def module(read: Read, lane: int = 0) -> Module:
