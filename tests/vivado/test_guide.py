@@ -55,6 +55,14 @@ def test_what_the_guide_quotes_is_said() -> None:
         assert sentence.split(": ")[1] in health.read_text() and sentence in GUIDE.read_text(), sentence
 
 
+def test_who_adds_a_board_reads_of_each_fact_that_the_stand_in_asks_for_by_part_or_pin() -> None:
+    said = (ROOT / "vivado/check/model_design.tcl").read_text() + (ROOT / "vivado/check/model_ip.tcl").read_text()
+    files = set(re.findall(r"\((vivado/check/facts/\w+\.txt)\)", said))
+    assert "vivado/check/facts/pcie_sites.txt" in files
+    table = re.findall(r"^\| `(vivado/check/facts/\w+\.txt)` \|", (ROOT / "docs/new-board.md").read_text(), re.MULTILINE)
+    assert files <= set(table), files - set(table)
+
+
 def test_linux_leaves_the_transceivers_their_clock() -> None:
     """The card's own Linux programs the oscillator behind the transceivers to what the bitstream was built for."""
     board = (ROOT / "vivado/boards/zcu106/board.tcl").read_text()
