@@ -38,6 +38,8 @@ MISTAKES = {
                                   "no I/O standard LVCMOS19"),
     "expression of another kind": ("tcl/crossings.tcl", "REF_NAME =~ RAMB* || REF_NAME =~ URAM*",
                                    "REF_NAME =~ RAMB* && IS_PRIMITIVE", "is more than this stand-in knows"),
+    "ball that the package does not have, in a dictionary": (
+        "boards/t1-rfsoc/pins.xdc", "set_property PACKAGE_PIN A31", "set_property -dict {PACKAGE_PIN ZZ99}", "has no ball ZZ99"),
     "pin twice": ("boards/t1-rfsoc/pins.xdc", "PACKAGE_PIN A31", "PACKAGE_PIN A32", "pin A32 is given to"),
     "pin of another lane": ("boards/t1-rfsoc/pins.xdc", "PACKAGE_PIN K33", "PACKAGE_PIN L33", LOG),
     "port that is none": ("boards/t1-rfsoc/pins.xdc", "pcie_rxp[7]", "pcie_rxp[8]", "no port pcie_rxp[8]"),
@@ -109,5 +111,18 @@ def test_a_misfit_is_found(misfit: str, tmp_path: Path) -> None:
 def test_without_a_mistake_the_same_copy_passes(tmp_path: Path) -> None:
     assert lint("t1-rfsoc", copy_of_tree(tmp_path / "lint"), tmp_path, whole=False).returncode == 0
     run = build(tmp_path / "out", release=REFERENCE, root=copy_of_tree(tmp_path / "tree"))
+    assert run.status == 0, run.said
+    assert run.log.splitlines() == (GOLDEN / "t1-rfsoc.log").read_text().splitlines()
+
+
+def test_pins_may_be_given_as_public_constraints_give_them(tmp_path: Path) -> None:
+    """Pin and I/O standard of a port in one dictionary."""
+    root = plant(
+        tmp_path,
+        "boards/t1-rfsoc/pins.xdc",
+        "set_property PACKAGE_PIN AE7 [get_ports pcie_perstn]\nset_property IOSTANDARD LVCMOS18 [get_ports pcie_perstn]\n",
+        "set_property -dict {PACKAGE_PIN AE7 IOSTANDARD LVCMOS18} [get_ports pcie_perstn]\n",
+    )
+    run = build(tmp_path / "out", root=root)
     assert run.status == 0, run.said
     assert run.log.splitlines() == (GOLDEN / "t1-rfsoc.log").read_text().splitlines()

@@ -342,7 +342,14 @@ namespace eval ::stub::do {
   }
   proc set_property {given rest} {
     if {[dict exists $given -dict]} {
-      put_all $rest [option $given -dict]
+      set values [option $given -dict]
+      if {[string match CONFIG.* [lindex $values 0]]} {
+        put_all $rest $values
+        return
+      }
+      dict for {name value} $values {
+        set_design_property $name $value [lindex $rest 0]
+      }
       return
     }
     lassign $rest name value object
