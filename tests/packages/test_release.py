@@ -113,7 +113,7 @@ def test_packages_of_two_commits_are_refused(clone: Path) -> None:
 
 def test_packages_take_the_place_of_earlier_ones_and_of_nothing_else(clone: Path) -> None:
     """The folder may be one that has other files."""
-    made = '#!/bin/sh\nread -r _ version _ <debian/changelog\nversion=${version#(} && version=${version%)}\ncd ..\n'
+    made = "#!/bin/sh\nread -r _ version _ <debian/changelog\nversion=${version#(} && version=${version%)}\ncd ..\n"
     made += 'touch "meridian_$version.dsc" "meridian_${version}_amd64.changes" "meridian-tools_${version}_all.deb"\n'
     script = (ROOT / "scripts/build/build-deb").read_text()
     system = "PATH=/usr/sbin:/usr/bin:/sbin:/bin nice -n 10 "

@@ -295,7 +295,11 @@ def test_ports_of_one_module_have_lanes(tree: Tree, monkeypatch: pytest.MonkeyPa
     [
         (twin.identity(), twin.diagnosis(microwatts=10), "receives -20.0 dBm, its own limit is -15.2 dBm"),
         (twin.identity(), twin.diagnosis(celsius=80), "is at 80 C, its own limit is 75 C"),
-        (twin.identity(), twin.diagnosis(microwatts=2500), r"receives 4.0 dBm, its own limit is 3.0 dBm. .* attenuator"),
+        (
+            twin.identity(),
+            twin.diagnosis(microwatts=2500),
+            r"receives 4.0 dBm, its own limit is 3.0 dBm. .* attenuator",
+        ),
         (twin.identity(), twin.diagnosis(celsius=-20), "is at -20 C, its own limit is -5 C"),
         (twin.identity(), twin.diagnosis(status=4), r"says: its transmitter has a fault \(-3.0 dBm\)"),
         (

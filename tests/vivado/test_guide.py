@@ -59,7 +59,9 @@ def test_who_adds_a_board_reads_of_each_fact_that_the_stand_in_asks_for_by_part_
     said = (ROOT / "vivado/check/model_design.tcl").read_text() + (ROOT / "vivado/check/model_ip.tcl").read_text()
     files = set(re.findall(r"\((vivado/check/facts/\w+\.txt)\)", said))
     assert "vivado/check/facts/pcie_sites.txt" in files
-    table = re.findall(r"^\| `(vivado/check/facts/\w+\.txt)` \|", (ROOT / "docs/new-board.md").read_text(), re.MULTILINE)
+    table = re.findall(
+        r"^\| `(vivado/check/facts/\w+\.txt)` \|", (ROOT / "docs/new-board.md").read_text(), re.MULTILINE
+    )
     assert files <= set(table), files - set(table)
 
 

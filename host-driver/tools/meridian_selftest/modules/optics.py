@@ -26,7 +26,10 @@ NO_ANSWER = (errno.ENXIO, errno.EREMOTEIO)
 #: Light is told in so many parts of a milliwatt.
 UNITS = 10000
 #: Why a module does not measure.
-COPPER, UNCALIBRATED = "it measures no light, as copper does not", "its numbers need a calibration that is not done here"
+COPPER, UNCALIBRATED = (
+    "it measures no light, as copper does not",
+    "its numbers need a calibration that is not done here",
+)
 #: Of Linux's i2c-dev.
 _SLAVE, _SMBUS, _READ, _BLOCK, _BLOCK_MOST = 0x0703, 0x0720, 1, 8, 32
 #: At once. Some modules and buses fail at more, says sfp.c of Linux.
