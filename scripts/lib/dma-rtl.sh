@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Sourced by scripts that run the DMA engine alone, behind env.sh and sbt-lock.sh.
+# Sourced by scripts that run the DMA engine alone, behind env.sh and sbt-lock.sh; they source progress.sh, too.
 hash_of() { find "$@" -type f | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16; }
 generate_dma() { # EXTENDED_TAGS: sets rtl to the folder with DmaEngine.v, and holds a lock on it as descriptor 9
   local vfs_of_a_pf=4 queues=128 read_time_out=60000 sources
@@ -11,7 +11,7 @@ generate_dma() { # EXTENDED_TAGS: sets rtl to the folder with DmaEngine.v, and h
   exec 9>"$rtl/lock"
   flock 9
   if [ ! -e "$rtl/.complete" ]; then
-    echo "[dma] generating Verilog, a minute" >&2
+    say "generating Verilog, a minute; log: $rtl/log"
     (lock_sbt && exec scripts/sbt "runMain meridian.dma.engine.GenerateDma $rtl $vfs_of_a_pf $queues $read_time_out $1 false false" >"$rtl/log" 2>&1) ||
       { grep error "$rtl/log" >&2 || true; echo "[dma] the generator failed; its log: $rtl/log" >&2; exit 1; }
     touch "$rtl/.complete"
