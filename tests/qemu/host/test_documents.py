@@ -8,18 +8,22 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import documents
 import pytest
 from documents import ROOT
 from meridian_machine import PsHardware, Setting, Twin
 from meridian_machine.guest import Guest
+from ps_link import WRITABLE
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 README = ROOT / "README.md"
-VM, SELFTEST, DEVLINK, TROUBLESHOOTING = (
-    ROOT / "docs" / name for name in ("vm.md", "selftest.md", "devlink.md", "troubleshooting.md")
+VM, SELFTEST, DEVLINK, TROUBLESHOOTING, TUNING, BRING_UP = (
+    ROOT / "docs" / name
+    for name in ("vm.md", "selftest.md", "devlink.md", "troubleshooting.md", "tuning.md", "bring-up.md")
 )
+THIS = "tests/qemu/host/test_documents.py"
 MINUTES = 30
 #: Commands of the list in README that a test of a machine does not run: a capture of one's own, and hours.
 LEFT_OUT = {"make demo PCAP=file", "make test-long"}
@@ -52,6 +56,36 @@ ON_CARD = {
     "ethtool -T port0": r"(PTP Hardware Clock|Hardware timestamp provider index): 0",
     "dmesg | grep meridian_ps": r"meridian_ps",
     "ethtool -S port0 | grep -v ': 0$'": r"\w+: [1-9]",
+}
+TUNES = {
+    "lspci -vv -s 0000:01:00.0 | grep -E 'LnkSta:|MaxPayload|NUMA'": r"(?s)MaxPayload \d+ bytes.*LnkSta:\s+Speed",
+    "ethtool -S eth1 | grep -v ': 0$'": r"port_\w+: [1-9]",
+    "cat /sys/bus/pci/devices/0000:01:00.0/numa_node": r"^(-1|0)$",
+    "cat /sys/bus/pci/devices/0000:01:00.0/local_cpulist": r"^0",
+    "ethtool -L eth1 combined 4": r"^$",
+    "ethtool -G eth1 rx 2048 tx 1024": r"^$",
+    "ethtool -X eth1 equal 4": r"^$",
+    "ethtool -c eth1": r"rx-usecs:\s+\d+",
+    "ethtool -C eth1 adaptive-rx off rx-usecs 50 rx-frames 64": r"^$",
+    "ethtool -C eth1 adaptive-rx off rx-usecs 0": r"^$",
+}
+FIRST_DAY_ON_HOST = {
+    "echo 1 > /sys/bus/pci/rescan": r"^$",
+    "lspci -nn -d 10ee:": r"\[10ee:903f\]",
+    "lspci -vv -d 10ee: | grep -E '^[0-9a-f]|LnkSta:|Region|MaxPayload'": (
+        r"(?s)Region 0: .*size=256K.*Region 2: .*size=4M.*MaxPayload.*LnkSta:\s+Speed"
+    ),
+    "ethtool -t eth1 online": r"(?s)registers\s+0$.*tables\s+0$.*filter\s+0$.*link\s+0$",
+    "ethtool eth1": r"(?s)Speed: 25000Mb/s.*Link detected: yes",
+}
+FIRST_DAY_ON_CARD = {
+    "busybox devmem 0xa0000000": r"^0x4D52444E$",
+    "ip -br link show port0": r"^port0\s+UP\s",
+}
+PAGES = {
+    "troubleshooting": (TROUBLESHOOTING, ON_HOST, ON_CARD),
+    "tuning": (TUNING, TUNES, {}),
+    "bring-up": (BRING_UP, FIRST_DAY_ON_HOST, FIRST_DAY_ON_CARD),
 }
 
 
@@ -117,7 +151,8 @@ def named(guest: Guest, name: str) -> None:
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    setting, folder = Setting(ps=PsHardware()), tmp_path_factory.mktemp("twin")
+    # Bring-up reads registers of the card beside its driver, which such a kernel lets a program do.
+    setting, folder = Setting(ps=PsHardware(kernel=WRITABLE)), tmp_path_factory.mktemp("twin")
     with Twin(setting, folder) as twin, twin.ps_machine() as ps, twin.machine() as host:
         both = Pair(Guest(host), Guest(ps))
         named(both.host, "eth1")
@@ -128,19 +163,22 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         yield both
 
 
-def test_what_to_run_when_something_is_wrong(pair: Pair) -> None:
-    """Each command of the page in the machine that it is for; what it prints is as it should be."""
+@pytest.mark.parametrize(("page", "on_host", "on_card"), PAGES.values(), ids=PAGES)
+def test_each_command_of_a_page_prints_what_it_should(
+    pair: Pair, page: Path, on_host: dict[str, str], on_card: dict[str, str]
+) -> None:
+    """In the machine that the command is for."""
     done = set()
-    for block in documents.blocks(TROUBLESHOOTING):
-        for command, remark in block.remarked():
+    for block in documents.blocks(page):
+        for command, remark in block.remarked() if THIS in block.tests else []:
             if command == OF_DPDK or command.startswith(CARD_ONLY):
                 continue
-            here = "on the card" in remark or "port0" in command
-            expected = ON_CARD[command] if here else ON_HOST[command]
+            here = "on the card" in remark or "port0" in command or command in on_card
+            expected = on_card[command] if here else on_host[command]
             said = (pair.ps if here else pair.host).run(command)
             assert re.search(expected, said.strip(), re.MULTILINE), f"{block.name}: {command}: {said}"
             done.add(command)
-    assert done == set(ON_HOST) | set(ON_CARD)
+    assert done == set(on_host) | set(on_card)
     pair.host.check()
 
 
