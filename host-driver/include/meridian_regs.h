@@ -13,7 +13,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      18
+#define MERIDIAN_MAP_MINOR                                      19
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -561,6 +561,21 @@
 #define MERIDIAN_PORT_HOST_ADDRESS_HIGH_ADDRESS_MASK            0x0000ffffu
 #define MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_SHIFT             31
 #define MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_MASK              0x80000000u
+#define MERIDIAN_PORT_CLOCK_LATCH                               0x030
+#define MERIDIAN_PORT_CLOCK_LATCH_LATCH_SHIFT                   0
+#define MERIDIAN_PORT_CLOCK_LATCH_LATCH_MASK                    0x00000001u
+#define MERIDIAN_PORT_CLOCK_LATCH_BUSY_SHIFT                    8
+#define MERIDIAN_PORT_CLOCK_LATCH_BUSY_MASK                     0x00000100u
+#define MERIDIAN_PORT_CLOCK_LATCH_RX_STILL_SHIFT                9
+#define MERIDIAN_PORT_CLOCK_LATCH_RX_STILL_MASK                 0x00000200u
+#define MERIDIAN_PORT_CLOCK_LATCH_TX_STILL_SHIFT                10
+#define MERIDIAN_PORT_CLOCK_LATCH_TX_STILL_MASK                 0x00000400u
+#define MERIDIAN_PORT_CLOCK_LATCH_NUMBER_SHIFT                  16
+#define MERIDIAN_PORT_CLOCK_LATCH_NUMBER_MASK                   0xffff0000u
+#define MERIDIAN_PORT_RX_CLOCK                                  0x034
+#define MERIDIAN_PORT_TX_CLOCK                                  0x038
+#define MERIDIAN_PORT_CLOCK_NANOSECONDS                         0x03c
+#define MERIDIAN_PORT_CLOCK_SECONDS                             0x040
 #define MERIDIAN_PORT_PS_FILTER                                 0x100
 #define MERIDIAN_PORT_PS_FILTER_ENABLE_SHIFT                    0
 #define MERIDIAN_PORT_PS_FILTER_ENABLE_MASK                     0x00000001u

@@ -6,7 +6,7 @@ import meridian.regs.counters._
 import meridian.ShellParam
 import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig, PsLimit}
 import meridian.psport.PsPortControl
-import meridian.ptp.{PhcSignals, StampLatency}
+import meridian.ptp.{ClockLatch, PhcSignals, StampLatency}
 import meridian.transceiver.TransceiverPort
 import spinal.core._
 import spinal.lib._
@@ -42,13 +42,14 @@ class CardRegs(p: ShellParam) extends Component {
     val rings = Vec(master(PsPortControl()), p.ports)
     val phc = master(PhcSignals())
     val phcLocked = in Bits (2 * p.ports bits) // from the MACs' clocks
+    val rxClock, txClock = Vec(master(ClockLatch()), p.ports)
     val phcInterrupt = out Bool ()
     val rxRecord = Vec(slave(Stream(MacRxRecord(p))), p.ports) // ready within 6 cycles
     val txRecord = Vec(slave(Stream(MacTxRecord(p))), p.ports)
     val transceiver = p.selfTest generate Vec(master(TransceiverPort()), p.ports)
     val rxRestart, txRestart, measures = p.selfTest generate (out Bits (p.ports bits)) // of the transceivers
     val skip = p.selfTest generate (in UInt (32 bits))
-    val idle = p.selfTest generate (out Bool ())
+    val idle = out Bool ()
     val portTest = p.selfTest generate Vec(master(RegPort(10)), p.ports)
     val boxIrqRose = p.hasBoxes generate (in Bits (p.boxPlaces.size bits)) // see BoxIrqRegs
     val boxInterrupt, boxIdle = p.hasBoxes generate (out Bool ())
@@ -148,6 +149,9 @@ class CardRegs(p: ShellParam) extends Component {
     port.io.linkUp := linkUp(i)
     port.io.rxReset := io.rxReset(i)
     port.io.rxResets := io.rxResets(i)
+    port.io.time := io.phc.time
+    port.io.rxClock <> io.rxClock(i)
+    port.io.txClock <> io.txClock(i)
     io.psHostRxEnable(i) := port.io.hostRxEnable
     io.psHostTxEnable(i) := port.io.hostTxEnable
     io.filter(i) := port.io.filter
@@ -181,7 +185,7 @@ class CardRegs(p: ShellParam) extends Component {
       counters(i).io.cmacQuestion.payload.assignFromBits(B(0, widthOf(PortQuestion()) bits))
     }
   }
-  if (p.selfTest) io.idle := transceivers.map(_.io.idle).andR
+  io.idle := (ports.map(!_.io.clocksBusy) ++ transceivers.map(_.io.idle)).andR
   for ((flow, i) <- flows.zipWithIndex) flow.io.port <> io.flow(i)
   for (regs <- boxIrqs) {
     regs.io.rose := io.boxIrqRose

@@ -4,7 +4,7 @@ package meridian.regs
 import meridian.regs.bus._
 import meridian.ShellParam
 import meridian.mac.{FrameBucket, FrameRate, PsFilterConfig, PsLimit}
-import meridian.ptp.StampLatency
+import meridian.ptp.{ClockLatch, ClockMeter, PtpFineTime, StampLatency}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType
@@ -45,6 +45,9 @@ class PortRegs(p: ShellParam) extends Component {
     val linkUp = in Bool () // already in the ps clock
     val rxReset = in Bool ()
     val rxResets = in UInt (24 bits)
+    val time = in(PtpFineTime())
+    val rxClock, txClock = master(ClockLatch()) // the MAC's
+    val clocksBusy = out Bool ()
     val openNic = in(PortRegs.EnableWrite())
     val hostRxEnable, hostTxEnable = out Bool ()
     val filter = out(PsFilterConfig(p))
@@ -87,6 +90,47 @@ class PortRegs(p: ShellParam) extends Component {
     val valid = Vec.fill(PortRegs.hostAddresses)(RegInit(False))
   }
   private val over = "no reset takes it"
+
+  /** Both clocks of the MAC and the PTP clock of the same moment. */
+  val clocks = new Area {
+    val number = Reg(UInt(16 bits)) init 0
+    val seconds, nanoseconds = Reg(UInt(32 bits)) init 0
+    val busy = io.rxClock.busy || io.txClock.busy
+    val register = page.reg(
+      0x30,
+      "clock_latch",
+      s"Counts the cycles of the MAC's clocks up to now. A latch lasts ${ClockMeter.patience} cycles of ps_clk at most"
+    )
+    private val order =
+      "a written 1 latches rx_clock, tx_clock and the PTP clock's time together; it has no effect while busy, which nothing counts. Reads 0"
+    page.show(register, 0, "latch", False, order, AccessType.W1P)
+    private def still(of: String) = s"the $of clock gave no answer to the last latch, so it stands still"
+    page.show(register, 8, "busy", busy, "a latch is under way, and what follows is not to be read yet")
+    page.show(register, 9, "rx_still", io.rxClock.still, still("receive"))
+    page.show(register, 10, "tx_still", io.txClock.still, still("transmit"))
+    page.show(
+      register,
+      16,
+      "number",
+      number,
+      "latches since the card's reset; wraps. If it is the same before and behind, what was read between is of one latch"
+    )
+    val begin = register.hitDoWrite && page.bus.wdat(0) && !busy
+    when(begin) {
+      number := number + 1
+      seconds := io.time.seconds.resized
+      nanoseconds := io.time.nanoseconds
+    }
+    io.rxClock.begin := begin
+    io.txClock.begin := begin
+    io.clocksBusy := busy
+    private def cycles(of: String) =
+      s"cycles of the MAC's $of clock up to the last latch that found it running, which no reset sets back; wraps. 0 without a latch since the card's reset"
+    page.word(0x34, "rx_clock", io.rxClock.count.asBits, cycles("receive"))
+    page.word(0x38, "tx_clock", io.txClock.count.asBits, cycles("transmit"))
+    page.word(0x3c, "clock_nanoseconds", nanoseconds.asBits, "nanoseconds of the PTP clock's second at the last latch")
+    page.word(0x40, "clock_seconds", seconds.asBits, "the low word of its seconds")
+  }
   page.array(
     0x10,
     "host_address_low",

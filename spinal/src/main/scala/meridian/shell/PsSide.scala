@@ -42,6 +42,7 @@ class PsSide(p: ShellParam) extends Component {
     val time = out(PtpFineTime())
     val stepped = out Bool ()
     val phcLocked = in Bits (2 * p.ports bits)
+    val rxClock, txClock = Vec(master(ClockLatch()), p.ports)
     val pps, perout = out Bool ()
     val extTs = in Bool ()
     val skip = in UInt (32 bits)
@@ -73,6 +74,10 @@ class PsSide(p: ShellParam) extends Component {
   phc.io.skip := io.skip
   phc.io.extTs := io.extTs
   regs.io.phcLocked := io.phcLocked
+  for (i <- 0 until p.ports) {
+    regs.io.rxClock(i) <> io.rxClock(i)
+    regs.io.txClock(i) <> io.txClock(i)
+  }
   io.time := phc.io.time
   io.stepped := phc.io.stepped
   io.pps := phc.io.pps
@@ -116,9 +121,9 @@ class PsSide(p: ShellParam) extends Component {
     io.macRxRestart(i) := (if (p.selfTest) rxRestart(i) else receiver.io.reset)
     receiver
   }
-  io.idle := port.io.idle
+  io.idle := port.io.idle && regs.io.idle
   if (p.selfTest) {
-    when(!regs.io.idle || !portTests.map(_.test.io.idle).andR)(io.idle := False)
+    when(!portTests.map(_.test.io.idle).andR)(io.idle := False)
     regs.io.skip := io.skip
     for (i <- 0 until p.ports) regs.io.transceiver(i) <> io.transceiver(i)
     io.macTxRestart := regs.io.txRestart

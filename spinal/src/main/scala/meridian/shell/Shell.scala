@@ -103,6 +103,15 @@ class Shell(p: ShellParam) extends Component {
     val txTime = carry(clocks.macTx(i), pins.sim_skip_mac_tx, ps.io.latency(i).tx)
     pins.ctl_rx_systemtimerin := rxTime.io.dstTime.asBits
     pins.ctl_tx_systemtimerin := txTime.io.dstTime.asBits
+    def meter(cd: ClockDomain, skip: UInt) = {
+      val meter = new ClockMeter(clocks.ps, cd)
+      meter.io.skip := skip
+      meter
+    }
+    val rxClock = meter(clocks.macRx(i), pins.sim_skip_mac_rx)
+    val txClock = meter(clocks.macTx(i), pins.sim_skip_mac_tx)
+    rxClock.io.latch <> ps.io.rxClock(i)
+    txClock.io.latch <> ps.io.txClock(i)
     rx.io.timeKnown := rxTime.io.dstKnown
     tx.io.timeKnown := txTime.io.dstKnown
     if (p.selfTest) {

@@ -53,6 +53,55 @@ class RegAccessTest extends RegsSuite {
     println(s"slowest read ${ps.slowest} ps cycles, ${bar2.slowest} host cycles")
   }
 
+  run("both clocks of a MAC and the PTP clock are latched together, by either side", 12) { s =>
+    import s._
+    var begins = 0
+    dut.psClock.onSamplings {
+      for (i <- 0 until 2) {
+        assert(dut.rxClock(i).begin.toBoolean == dut.txClock(i).begin.toBoolean)
+        if (dut.rxClock(i).begin.toBoolean) begins += 1
+      }
+    }
+    for ((bus, at, i, number) <- Seq((ps, 0x2000, 0, 1), (bar2, 0x103000, 1, 1), (ps, 0x2000, 0, 2))) {
+      val base = begins
+      dut.time.seconds #= BigInt("123489abcdef", 16) + number
+      dut.time.nanoseconds #= 987654320L + number
+      bus.write(at + 0x30, 0xfffe)
+      assert(begins == base && dut.cardIdle.toBoolean, "only bit 0 latches")
+      bus.write(at + 0x30, 1)
+      assert(begins == base + 1)
+      // Of one of them the answer comes later, and nothing of the simulation's time may be left out until then.
+      for (clock <- Seq(dut.rxClock(i), dut.txClock(i))) {
+        clock.busy #= true
+        clock.still #= false
+      }
+      dut.time.nanoseconds #= 1
+      settle()
+      for (clocks <- Seq(dut.rxClock, dut.txClock)) {
+        assert(!dut.cardIdle.toBoolean)
+        assert(bus.read(at + 0x30) == (number << 16 | 0x100))
+        bus.write(at + 0x30, 1)
+        assert(begins == base + 1, "a latch is under way")
+        clocks(i).busy #= false
+        settle()
+      }
+      assert(dut.cardIdle.toBoolean)
+      dut.rxClock(i).count #= 0x89000000L + number
+      dut.txClock(i).count #= 0x76000000L + number
+      dut.rxClock(i).still #= number == 1
+      dut.txClock(i).still #= number == 2
+      settle()
+      for ((bus, at) <- Seq((ps, 0x2000 + 0x1000 * i), (bar2, 0x102000 + 0x1000 * i))) {
+        assert(bus.read(at + 0x30) == (number << 16 | number << 9))
+        assert(bus.read(at + 0x34) == 0x89000000L + number && bus.read(at + 0x38) == 0x76000000L + number)
+        assert(bus.read(at + 0x3c) == 987654320L + number && bus.read(at + 0x40) == 0x89abcdefL + number)
+        for (word <- 0x34 to 0x40 by 4) bus.write(at + word, 5)
+        assert(bus.read(at + 0x34) == 0x89000000L + number && bus.read(at + 0x3c) == 987654320L + number)
+      }
+    }
+    assert(ps.read(0x2030) >> 16 == 2 && ps.read(0x3030) >> 16 == 1 && ps.read(0x34) == 0, "no write was refused")
+  }
+
   run("an address of the PS stands still while others may look at it, however it is written", 73) { s =>
     import s._
     val apart = 8 // cycles: more than three of the slowest clock that looks

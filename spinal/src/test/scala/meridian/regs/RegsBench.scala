@@ -8,6 +8,7 @@ import meridian.ShellParam
 import meridian.filter._
 import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig}
 import meridian.pacing.RateWrite
+import meridian.ptp.{ClockLatch, PtpFineTime}
 import spinal.core._
 import spinal.core.sim._
 import spinal.lib._
@@ -48,6 +49,14 @@ class RegsBench(p: ShellParam) extends Component {
   card.io.rxReset := rxReset
   val rxResets = in Vec (UInt(24 bits), p.ports)
   card.io.rxResets := rxResets
+  val rxClock, txClock = Vec(master(ClockLatch()), p.ports)
+  for (i <- 0 until p.ports) {
+    rxClock(i) <> card.io.rxClock(i)
+    txClock(i) <> card.io.txClock(i)
+  }
+  val cardIdle = out Bool ()
+  cardIdle := card.io.idle
+  val time = in(PtpFineTime())
 
   val flags = out(FunctionFlags(p))
   flags := host.io.flags
@@ -98,7 +107,9 @@ class RegsBench(p: ShellParam) extends Component {
   val ringBytes = in UInt (64 bits)
   val ring = card.io.rings(0).counters.rxBytes
   ring := ringBytes
-  for (bundle <- card.io.phc +: card.io.rings.toSeq; pin <- bundle.flatten if pin.isInput && !(pin eq ring))
+  card.io.phc.time := time
+  private val driven = ring +: card.io.phc.time.flatten
+  for (bundle <- card.io.phc +: card.io.rings.toSeq; pin <- bundle.flatten if pin.isInput && !driven.exists(_ eq pin))
     pin.assignFromBits(B(0, widthOf(pin) bits))
   // Counters that no simulation of frames brings beyond 32 bits.
   host.events.counts.simPublic()

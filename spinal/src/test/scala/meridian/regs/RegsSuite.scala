@@ -31,6 +31,14 @@ abstract class RegsSuite extends AnyFunSuite {
     dut.macLinkUp #= 3
     dut.rxReset #= 0
     dut.rxResets.foreach(_ #= 0)
+    for (clock <- dut.rxClock ++ dut.txClock) {
+      clock.busy #= false
+      clock.still #= false
+      clock.count #= 0
+    }
+    dut.time.seconds #= 0
+    dut.time.nanoseconds #= 0
+    dut.time.fraction #= 0
     dut.range.ready #= false
     dut.macCommand.ready #= false
     dut.macAnswer.valid #= false
