@@ -67,6 +67,68 @@ def test_skipped_time_is_the_same_time(run_card: Callable[..., Any]) -> None:
     assert after - before == pytest.approx(expected, abs=2000)
 
 
+@dataclass(frozen=True)
+class Latch:
+    """What a port's clocks have counted when the PTP clock had a time."""
+
+    phc_ns: int
+    rx: int
+    tx: int
+
+    def ppm(self, since: Latch) -> tuple[float, float]:
+        """How much faster the receive and the transmit clock were than 390.625 MHz by the PTP clock."""
+        expected = (self.phc_ns - since.phc_ns) * 0.390625
+        counted = ((cycles - expected) % 2**32 for cycles in (self.rx - since.rx, self.tx - since.tx))
+        rx, tx = (1e6 * (more - 2**32 * (more > 2**31)) / expected for more in counted)
+        return rx, tx
+
+
+def test_the_clocks_of_the_macs_are_counted_against_the_ptp_clock(run_card: Callable[..., Any], tmp_path: Path) -> None:
+    """To some cycles, from both sides, over seconds that nobody simulated, but a latch under way is. A step of the PTP clock
+    is in its time, and in no count."""
+    card = run_card("--control", str(tmp_path / "control"), *CLOCKS)
+    with (
+        Control(tmp_path / "control") as control,
+        Host.connect(card.socket, lockstep=True) as host,
+        Ps.connect(card.socket) as ps,
+    ):
+        regs = host.card.regs
+        # A period is of whole femtoseconds.
+        phc, rx, tx = (1e6 * (of / round(of / (1 + 1e-6 * ppm)) - 1) for of, ppm in ((4e6, -15), (2.56e6, -70), (2.56e6, 90)))
+        rx, tx = (1e6 * ((1 + 1e-6 * mac) / (1 + 1e-6 * phc) - 1) for mac in (rx, tx))
+
+        def latch(side: str, rest_ps: int = 0) -> Latch:
+            def at(name: str) -> int:
+                return regs.ps_address("PORT", name) if side == "ps" else regs.address("PORT", name)
+
+            def read(name: str) -> int:
+                return ps.card.read(at(name), "ps") if side == "ps" else host.card.read(at(name))
+
+            number = read("CLOCK_LATCH") >> 16
+            (ps.card.access(at("CLOCK_LATCH"), 1, "ps") if side == "ps" else host.card.access(at("CLOCK_LATCH"), 1))
+            host.link.advance(rest_ps)
+            assert read("CLOCK_LATCH") == number + 1 << 16, "neither busy nor still"
+            time_ns = read("CLOCK_SECONDS") * 10**9 + read("CLOCK_NANOSECONDS")
+            return Latch(time_ns, read("RX_CLOCK"), read("TX_CLOCK"))
+
+        host.link.advance(10**9)
+        first = latch("pf")
+        for seconds, side in ((1, "ps"), (12, "pf"), (3, "ps")):  # a counter wraps within 11 s
+            before = control.ask("stats")["simulation"]["skipped_ps"]
+            host.link.advance(seconds * 10**12)
+            assert control.ask("stats")["simulation"]["skipped_ps"] - before > (seconds - 0.01) * 10**12
+            # Behind it nothing happens for a second.
+            last = latch(side, 10**12)
+            assert last.phc_ns - first.phc_ns == pytest.approx(seconds * 10**9 * (1 - 15e-6), abs=100_000)
+            assert last.ppm(first) == pytest.approx((rx, tx), abs=0.01)
+            host.link.advance(10**9)
+            first = latch("ps")
+        ps.phc.set_ns(ps.phc.time_ns() + 5 * 10**9)
+        last = latch("ps")
+        assert 0 <= last.phc_ns - first.phc_ns - 5 * 10**9 < 1_000_000
+        assert 0 < (last.rx - first.rx) % 2**32 < 400_000 and 0 < (last.tx - first.tx) % 2**32 < 400_000
+
+
 def test_time_is_skipped_up_to_a_timer_and_no_further(run_card: Callable[..., Any], tmp_path: Path) -> None:
     """Of a completion ring, 200 us. 5 us before its end the card runs edge by edge again."""
     vector, timer_us = 5, 200
