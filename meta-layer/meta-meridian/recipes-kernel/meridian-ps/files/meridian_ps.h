@@ -387,7 +387,8 @@ struct meridian_ps_box {
  * @ports: it has
  * @addresses: that the filter of a port holds
  * @longest: bytes of the longest frame, without FCS
- * @counter_lock: one at a time reads counters of two words
+ * @has_clocks: it counts the cycles of the MACs' clocks
+ * @counter_lock: one at a time reads counters of two words, or latches clocks
  * @port: those that have a netdev
  * @ptp: the clock
  * @watch: looks after it
@@ -402,6 +403,7 @@ struct meridian_ps {
 	u32 ports;
 	u32 addresses;
 	u32 longest;
+	bool has_clocks;
 	spinlock_t counter_lock; /* see above */
 	struct meridian_ps_port *port[MERIDIAN_PS_PORTS];
 	struct meridian_ps_ptp ptp;
@@ -587,8 +589,8 @@ void meridian_ps_check_clock(struct meridian_ps *card);
 
 /* meridian_ps_stats.c */
 void meridian_ps_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stats);
-int meridian_ps_stats_count(void);
-void meridian_ps_stats_strings(u8 *data);
+int meridian_ps_stats_count(struct meridian_ps_port *port);
+void meridian_ps_stats_strings(struct meridian_ps_port *port, u8 *data);
 void meridian_ps_stats_values(struct meridian_ps_port *port, u64 *data);
 u64 meridian_ps_read_stat(const struct u64_stats_sync *sync, const u64_stats_t *counter);
 u64 meridian_ps_read_counter(struct meridian_ps *card, u32 offset);

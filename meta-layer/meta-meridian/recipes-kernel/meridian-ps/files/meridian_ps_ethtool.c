@@ -120,13 +120,13 @@ static int get_sset_count(struct net_device *netdev, int set)
 {
 	if (set == ETH_SS_TEST)
 		return meridian_ps_test_count(netdev_priv(netdev));
-	return set == ETH_SS_STATS ? meridian_ps_stats_count() : -EOPNOTSUPP;
+	return set == ETH_SS_STATS ? meridian_ps_stats_count(netdev_priv(netdev)) : -EOPNOTSUPP;
 }
 
 static void get_strings(struct net_device *netdev, u32 set, u8 *data)
 {
 	if (set == ETH_SS_STATS)
-		meridian_ps_stats_strings(data);
+		meridian_ps_stats_strings(netdev_priv(netdev), data);
 	else if (set == ETH_SS_TEST)
 		meridian_ps_test_strings(netdev_priv(netdev), data);
 }

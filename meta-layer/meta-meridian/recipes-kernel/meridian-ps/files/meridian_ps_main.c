@@ -14,6 +14,9 @@
 #define WINDOW		MERIDIAN_PS_RING_PS_BASE(MERIDIAN_PS_PORTS)
 #define ADDRESS_BITS	40
 
+/* The first minor version of the register map that has the counts of the MACs' clocks. */
+#define CLOCKS_MINOR	19
+
 /**
  * meridian_ps_present() - look whether the card still answers
  * @card: it
@@ -46,6 +49,7 @@ static int identify(struct meridian_ps *card)
 		return dev_err_probe(dev, -ENODEV,
 				     "the shell's register map is version %u.%u, this driver knows %u.%u: take the driver that came with the bitstream\n",
 				     major, minor, MERIDIAN_MAP_MAJOR, MERIDIAN_MAP_MINOR);
+	card->has_clocks = minor >= CLOCKS_MINOR;
 	card->capabilities = meridian_ps_read(card, MERIDIAN_IDENT_PS_BASE +
 						    MERIDIAN_IDENT_CAPABILITIES);
 	if ((card->capabilities & needed) != needed)

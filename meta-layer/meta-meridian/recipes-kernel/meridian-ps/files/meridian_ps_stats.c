@@ -171,9 +171,86 @@ void meridian_ps_get_stats64(struct net_device *netdev, struct rtnl_link_stats64
 	stats->tx_errors = DONE_STAT(errors);
 }
 
-int meridian_ps_stats_count(void)
+/*
+ * In the order of struct clocks. They are no counters: each reading of the statistics latches. An
+ * older bitstream has none of them.
+ */
+static const char clock_names[][ETH_GSTRING_LEN] = {
+	"port_rx_clock", "port_rx_clock_still", "port_tx_clock", "port_tx_clock_still",
+	"port_clock_seconds", "port_clock_nanoseconds", "port_clock_unknown",
+};
+
+/* Cycles of the MAC's clocks and the PTP clock's time, of one moment, as ethtool shows them. */
+struct clocks {
+	u64 rx;
+	u64 rx_still;	/* 1: it stands still, and the count is an old one */
+	u64 tx;
+	u64 tx_still;
+	u64 seconds;	/* low word */
+	u64 nanoseconds;
+	u64 unknown;	/* 1: the card does not tell, and all others are 0 */
+};
+
+static_assert(sizeof(struct clocks) == ARRAY_SIZE(clock_names) * sizeof(u64));
+
+/* A latch takes 256 cycles of the card's clock at most, and a read 10 at least. */
+#define LATCH_READS	100
+
+/* Somebody else, by BAR2, may latch while this side reads: so often it tries again. */
+#define LATCH_TRIES	8
+
+#define LATCH_STATE(state, field)	FIELD_GET(MERIDIAN_PORT_CLOCK_LATCH_##field##_MASK, state)
+
+/* The state of the latch when it is over; busy: it does not end, as without a card. */
+static u32 await_latch(struct meridian_ps_port *port)
 {
-	return ARRAY_SIZE(driver_names) + ARRAY_SIZE(ring_counters) + ARRAY_SIZE(port_counters);
+	unsigned int reads = LATCH_READS;
+	u32 state;
+
+	do {
+		state = meridian_ps_port_read(port, MERIDIAN_PORT_CLOCK_LATCH);
+	} while (LATCH_STATE(state, BUSY) && --reads);
+	return state;
+}
+
+/* Under the lock of the counters. Whether all that was read is of one latch. */
+static bool latch_clocks(struct meridian_ps_port *port, struct clocks *clocks)
+{
+	unsigned int tries;
+	u32 state;
+
+	for (tries = 0; tries < LATCH_TRIES; tries++) {
+		meridian_ps_port_write(port, MERIDIAN_PORT_CLOCK_LATCH,
+				       MERIDIAN_PORT_CLOCK_LATCH_LATCH_MASK);
+		state = await_latch(port);
+		if (LATCH_STATE(state, BUSY))
+			return false;
+		*clocks = (struct clocks) {
+			.rx = meridian_ps_port_read(port, MERIDIAN_PORT_RX_CLOCK),
+			.rx_still = LATCH_STATE(state, RX_STILL),
+			.tx = meridian_ps_port_read(port, MERIDIAN_PORT_TX_CLOCK),
+			.tx_still = LATCH_STATE(state, TX_STILL),
+			.seconds = meridian_ps_port_read(port, MERIDIAN_PORT_CLOCK_SECONDS),
+			.nanoseconds = meridian_ps_port_read(port, MERIDIAN_PORT_CLOCK_NANOSECONDS),
+		};
+		if (state == meridian_ps_port_read(port, MERIDIAN_PORT_CLOCK_LATCH))
+			return true;
+	}
+	return false;
+}
+
+static void read_clocks(struct meridian_ps_port *port, struct clocks *clocks)
+{
+	spin_lock_bh(&port->card->counter_lock);
+	if (!latch_clocks(port, clocks))
+		*clocks = (struct clocks) { .unknown = 1 };
+	spin_unlock_bh(&port->card->counter_lock);
+}
+
+int meridian_ps_stats_count(struct meridian_ps_port *port)
+{
+	return ARRAY_SIZE(driver_names) + ARRAY_SIZE(ring_counters) + ARRAY_SIZE(port_counters) +
+	       (port->card->has_clocks ? ARRAY_SIZE(clock_names) : 0);
 }
 
 static u8 *put_names(u8 *data, const struct named *table, unsigned int count)
@@ -185,11 +262,13 @@ static u8 *put_names(u8 *data, const struct named *table, unsigned int count)
 	return data;
 }
 
-void meridian_ps_stats_strings(u8 *data)
+void meridian_ps_stats_strings(struct meridian_ps_port *port, u8 *data)
 {
 	memcpy(data, driver_names, sizeof(driver_names));
 	data = put_names(data + sizeof(driver_names), ring_counters, ARRAY_SIZE(ring_counters));
-	put_names(data, port_counters, ARRAY_SIZE(port_counters));
+	data = put_names(data, port_counters, ARRAY_SIZE(port_counters));
+	if (port->card->has_clocks)
+		memcpy(data, clock_names, sizeof(clock_names));
 }
 
 static u64 *driver_values(struct meridian_ps_port *port, u64 *data)
@@ -216,4 +295,6 @@ void meridian_ps_stats_values(struct meridian_ps_port *port, u64 *data)
 		*data++ = meridian_ps_read_ring_counter(port, ring_counters[i].offset);
 	for (i = 0; i < ARRAY_SIZE(port_counters); i++)
 		*data++ = meridian_ps_read_port_counter(port, port_counters[i].offset);
+	if (port->card->has_clocks)
+		read_clocks(port, (struct clocks *)data);
 }
