@@ -170,6 +170,129 @@ def test_drift_of_the_clock(
         assert clock.drift(of_arm(seconds=1)) == said
 
 
+AGAINST_MACS = "; the MACs' clocks against it, in ppm: "
+FAST = 390_625_000
+#: Cycles in the second that is counted.
+WELL = {"tx": FAST + 20_000, "rx": FAST - 15_625}
+
+
+def counts_of(second: int, cycles: dict[str, int], step_ns: int = 0, **others: int) -> dict[str, int]:
+    """What the driver tells at the begin and at the end of the second, in which counters and seconds wrap."""
+    seconds, nanoseconds = divmod(second * 10**9 + 999_999_990 + step_ns * second, 10**9)
+    clocks = {f"port_{name}_clock": (second * count + 2**32 - 7) % 2**32 for name, count in cycles.items()}
+    times = {"port_clock_seconds": (2**32 - 1 + seconds) % 2**32, "port_clock_nanoseconds": nanoseconds}
+    still = dict.fromkeys((f"port_{name}_clock_still" for name in cycles), 0)
+    return {**clocks, **still, **times, "port_clock_unknown": 0} | others
+
+
+def tells(monkeypatch: pytest.MonkeyPatch, *answers: dict[str, int] | Exception) -> None:
+    """The driver's statistics, one reading after the other."""
+    left = iter(answers)
+
+    def statistics(_: str) -> dict[str, int]:
+        answer = next(left)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(ethtool, "statistics", statistics)
+
+
+def with_port(fake: FakeSystem, **files: str) -> None:
+    (folder := fake.root / "sys/class/net/port0").mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(f"{text}\n")
+
+
+def measured(monkeypatch: pytest.MonkeyPatch, step_ns: int = 0) -> Context:
+    """10 s, in whose last the clocks are counted, and the clock is stepped by so much."""
+    times = iter([(0, 500), (9 * 10**9, 9 * 10**9 + 500), (10**10, 10**10 + 500 + step_ns)])
+    monkeypatch.setattr(clock, "pair", lambda handle: next(times))
+    monkeypatch.setattr(clock.time, "sleep", lambda seconds: None)
+    return of_arm("port0", seconds=10)
+
+
+RUNS_WELL = "ptp7 runs +0.0 ppm against this machine over 10 s, at most 200 ppm"
+
+
+@pytest.mark.parametrize(
+    ("cycles", "end", "carrier", "speed", "verdict", "said"),
+    [
+        (WELL, {}, "1", "25000", None, AGAINST_MACS + "port0 transmit +51.2, port0 receive -40.0"),
+        (WELL, {"port_rx_clock_still": 1}, "0", "-1", None, AGAINST_MACS + "port0 transmit +51.2"),
+        ({"tx": 156_250_000, "rx": 5}, {}, "0", "-1", None, AGAINST_MACS + "port0 transmit +0.0"),
+        (WELL, {"port_tx_clock_still": 1}, "0", "-1", Fail, "the transmit clock of port0 stands still. See 'Clocks'"),
+        (WELL, {"port_rx_clock_still": 1}, "1", "25000", Fail, "the receive clock of port0 stands still"),
+        (
+            WELL | {"tx": FAST - 100_000},
+            {},
+            "1",
+            "25000",
+            Fail,
+            "the transmit clock of port0 runs -256.0 ppm against ptp7, more than 200 ppm. See 'Clocks'",
+        ),
+        (WELL | {"rx": FAST + 80_000}, {}, "1", "25000", Fail, "the receive clock of port0 runs +204.8 ppm against"),
+        (WELL, {}, "1", "10000", Fail, "the transmit clock of port0 runs +1500128.0 ppm"),
+        (WELL, {"port_clock_unknown": 1}, "1", "25000", Fail, "does not say what the clocks of port0 have counted. If a"),
+    ],
+    ids=[
+        "well",
+        "a receiver without a link",
+        "10 Gb/s",
+        "a transmit clock that stands still",
+        "a receive clock that stands still",
+        "slow",
+        "fast",
+        "of another rate",
+        "no latch",
+    ],
+)
+def test_drift_against_the_clocks_of_the_macs(
+    fake: FakeSystem,
+    monkeypatch: pytest.MonkeyPatch,
+    cycles: dict[str, int],
+    end: dict[str, int],
+    carrier: str,
+    speed: str,
+    verdict: type[Exception] | None,
+    said: str,
+) -> None:
+    with_clock(fake)
+    with_port(fake, carrier=carrier, speed=speed)
+    tells(monkeypatch, *[counts_of(0, cycles)] * 2, counts_of(1, cycles, **end))
+    with pytest.raises(verdict, match=re.escape(said)) if verdict else nullcontext():
+        assert clock.drift(measured(monkeypatch)) == RUNS_WELL + said
+
+
+@pytest.mark.parametrize("step_ns", [300_000, -300_000])
+def test_a_step_of_the_clock_says_nothing_against_those_of_the_macs(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, step_ns: int
+) -> None:
+    with_clock(fake)
+    with_port(fake, carrier="1", speed="25000")
+    tells(monkeypatch, *[counts_of(0, WELL)] * 2, counts_of(1, WELL, step_ns))
+    ppm = step_ns / 1000
+    assert clock.drift(measured(monkeypatch, step_ns)) == (
+        f"ptp7 runs {ppm / 10:+.1f} ppm against this machine over 10 s, at most 200 ppm; not compared with the MACs' "
+        f"clocks: ptp7 was set or steered while they were counted ({ppm:+.1f} ppm, before +0.0 ppm)"
+    )
+
+
+def test_the_clocks_of_the_macs_are_left_out_if_nobody_tells_them(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An older driver or bitstream; an interface that is detached at the begin, or while they are counted."""
+    with_clock(fake)
+    with_port(fake, carrier="1", speed="25000")
+    gone, well = ethtool.Detached("port0"), counts_of(0, WELL)
+    for answers in ([{"rx_no_memory": 0}], [gone], [well, gone, gone], [well, well, gone]):
+        tells(monkeypatch, *answers)
+        context = measured(monkeypatch)
+        if len(answers) == 1:
+            monkeypatch.setattr(clock, "pair", lambda handle, times=iter([(0, 0), (10**10, 10**10)]): next(times))
+        assert clock.drift(context) == RUNS_WELL
+
+
 def test_a_card_without_a_clock_or_a_source_of_pulses(fake: FakeSystem) -> None:
     with pytest.raises(Fail, match="the card's driver has no PTP clock"):
         clock.drift(of_arm())

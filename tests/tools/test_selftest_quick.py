@@ -181,12 +181,21 @@ def test_quick_takes_less_than_ten_seconds_on_the_arm_side(
     interfaces(fake, names, len(names))
     drive(monkeypatch, waits, 2 * loop_seconds(25) + CHANGES * RELOCK)
     on: list[float] = []
-    pairs = iter([(0, 0), (10**9, 10**9)])
+
+    def statistics(_: str) -> dict[str, int]:
+        """The clocks of the MACs."""
+        seconds, nanoseconds = divmod(round(1e9 * waits.now), 10**9)
+        cycles, names = round(390_625_000 * waits.now), ("port_rx_clock", "port_tx_clock")
+        clocks = dict.fromkeys(names, cycles) | {f"{name}_still": 0 for name in names}
+        times = {"port_clock_seconds": seconds, "port_clock_nanoseconds": nanoseconds, "port_clock_unknown": 0}
+        return clocks | times
+
+    monkeypatch.setattr(ethtool, "statistics", statistics)
     monkeypatch.setattr(ethtool, "is_up", lambda _: False)
     monkeypatch.setattr(clock, "_clock", lambda _: "ptp0")
     monkeypatch.setattr(clock, "_pulses", lambda _: fake.root / "assert")
     monkeypatch.setattr(clock, "_opened", lambda _: nullcontext(0))
-    monkeypatch.setattr(clock, "pair", lambda _: next(pairs))
+    monkeypatch.setattr(clock, "pair", lambda _: 2 * (round(1e9 * waits.now),))
     monkeypatch.setattr(clock.fcntl, "ioctl", lambda *_: on.append(waits.now))
     read = system.read
     monkeypatch.setattr(
@@ -199,4 +208,5 @@ def test_quick_takes_less_than_ten_seconds_on_the_arm_side(
     context = Context(ArmCard("a0000000.ethernet", names), Options(quick=True), Registers())
     lines = lines_of(context, "phc", "pps", "port-loops")
     assert waits.now < TEN_SECONDS - REST
+    assert lines["phc"].text.count("transmit +0.0") == len(names)
     assert lines["port-loops"].text.count("port ") == len(names) and "not tested" not in lines["port-loops"].text

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-"""Checks of the card's PTP clock, which belongs to its ARM side: its drift, and its pulse per second."""
+"""Checks of the card's PTP clock, which belongs to its ARM side: its drift against the machine's clock and against those of
+the MACs, and its pulse per second."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from . import system
+from . import mac_clocks, system
 from .changes import changed
 from .context import Context
 from .result import Fail, Skip
@@ -20,6 +22,10 @@ BOUND_PPM = 200
 #: A pair of times is right within so much, which is as long as a read of the clock takes.
 READ_SECONDS = 2e-6
 QUICK_SECONDS = 2
+#: For which the MACs' clocks are counted, of those in which the drift is measured; half of them if they are fewer than two.
+COUNT_SECONDS = 1
+#: By how much the drift may be another while they are counted: no crystal's is, and a program that steers does it gently.
+STEADY_PPM = 20
 SAMPLES = 20
 PULSE_SECONDS = 3
 #: In which a pulse that is on comes, and as much time as a reading takes.
@@ -68,14 +74,48 @@ def drift_ppm(first: tuple[int, int], last: tuple[int, int]) -> float:
     return 1e6 * (clock - machine) / machine
 
 
+@dataclass(frozen=True)
+class _Counted:
+    """The MACs' clocks in a part of the measurement. pair: of its begin."""
+
+    pair: tuple[int, int]
+    begun: dict[str, mac_clocks.Latch]
+    ended: dict[str, mac_clocks.Latch]
+
+
+def _measure(handle: int, interfaces: Iterable[str], seconds: float) -> tuple[tuple[int, int], tuple[int, int], _Counted | None]:
+    """Pairs of times that far apart, and the MACs' clocks up to the last of them, if the driver tells what they count."""
+    counting = list(mac_clocks.latches(interfaces))
+    part = min(COUNT_SECONDS, seconds / 2) if counting else 0
+    first = pair(handle)
+    time.sleep(seconds - part)
+    if not counting:
+        return first, pair(handle), None
+    middle, begun = pair(handle), mac_clocks.latches(counting)
+    time.sleep(part)
+    ended = mac_clocks.latches(counting)
+    return first, pair(handle), _Counted(middle, begun, ended)
+
+
+def _against_macs(context: Context, name: str, first: tuple[int, int], last: tuple[int, int], counted: _Counted) -> str:
+    """What the MACs' clocks run against the clock: words. Whoever steps it meanwhile says nothing against them."""
+    before, within = drift_ppm(first, counted.pair), drift_ppm(counted.pair, last)
+    spans = [(pairs[1][0] - pairs[0][0]) / 1e9 for pairs in ((first, counted.pair), (counted.pair, last))]
+    steady = STEADY_PPM + sum(1e6 * 2 * context.bound(READ_SECONDS) / span for span in spans)
+    if abs(within - before) > steady:
+        return (
+            f"; not compared with the MACs' clocks: {name} was set or steered while they were counted "
+            f"({within:+.1f} ppm, before {before:+.1f} ppm)"
+        )
+    return mac_clocks.compare(name, counted.begun, counted.ended, BOUND_PPM)
+
+
 def drift(context: Context) -> str:
-    """The clock runs, and about as fast as the machine's."""
+    """The clock runs, and about as fast as the machine's and the MACs'."""
     name = _clock(context)
     seconds = min(QUICK_SECONDS, context.options.seconds) if context.options.quick else context.options.seconds
     with _opened(name) as handle:
-        first = pair(handle)
-        time.sleep(seconds)
-        last = pair(handle)
+        first, last, counted = _measure(handle, context.arm.interfaces, seconds)
     if first[1] == last[1]:
         raise Fail(f"{name} stands still", "The logic's clock is missing: see 'Clocks' of the page on the first day")
     ppm, bound = drift_ppm(first, last), BOUND_PPM + 1e6 * 2 * context.bound(READ_SECONDS) / seconds
@@ -86,7 +126,8 @@ def drift(context: Context) -> str:
             "If a program sets the clock (ptp4l), see what it follows; else the board's clock is not the one that the "
             "bitstream is built for",
         )
-    return f"{words}, at most {bound:.0f} ppm"
+    macs = _against_macs(context, name, first, last, counted) if counted else ""
+    return f"{words}, at most {bound:.0f} ppm{macs}"
 
 
 def _pulses(name: str) -> Path:
