@@ -94,7 +94,9 @@ def test_the_clocks_of_the_macs_are_counted_against_the_ptp_clock(run_card: Call
     ):
         regs = host.card.regs
         # A period is of whole femtoseconds.
-        phc, rx, tx = (1e6 * (of / round(of / (1 + 1e-6 * ppm)) - 1) for of, ppm in ((4e6, -15), (2.56e6, -70), (2.56e6, 90)))
+        phc, rx, tx = (
+            1e6 * (of / round(of / (1 + 1e-6 * ppm)) - 1) for of, ppm in ((4e6, -15), (2.56e6, -70), (2.56e6, 90))
+        )
         rx, tx = (1e6 * ((1 + 1e-6 * mac) / (1 + 1e-6 * phc) - 1) for mac in (rx, tx))
 
         def latch(side: str, rest_ps: int = 0) -> Latch:

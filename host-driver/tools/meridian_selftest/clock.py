@@ -83,7 +83,9 @@ class _Counted:
     ended: dict[str, mac_clocks.Latch]
 
 
-def _measure(handle: int, interfaces: Iterable[str], seconds: float) -> tuple[tuple[int, int], tuple[int, int], _Counted | None]:
+def _measure(
+    handle: int, interfaces: Iterable[str], seconds: float
+) -> tuple[tuple[int, int], tuple[int, int], _Counted | None]:
     """Pairs of times that far apart, and the MACs' clocks up to the last of them, if the driver tells what they count."""
     counting = list(mac_clocks.latches(interfaces))
     part = min(COUNT_SECONDS, seconds / 2) if counting else 0

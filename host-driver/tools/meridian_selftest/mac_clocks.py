@@ -51,7 +51,7 @@ def latches(interfaces: Iterable[str]) -> dict[str, Latch]:
 
 
 def _ppm(interface: str, cycles: int, elapsed_ns: int) -> float:
-    """How much faster a clock is than it should be; without a link, than the one that is nearest."""
+    """How much faster a clock is than it should be; without a link, than the one that is nearest. cycles: but for wraps."""
 
     def against(nominal: int) -> float:
         expected = nominal * elapsed_ns / 1e9
@@ -75,7 +75,7 @@ def compare(clock: str, begun: dict[str, Latch], ended: dict[str, Latch], bound_
                     f"the {direction} clock of {interface} stands still",
                     "See 'Clocks' of the page on the first day: the reference clock of the transceivers",
                 )
-            ppm = _ppm(interface, (now - before) % WRAP, elapsed_ns)
+            ppm = _ppm(interface, now - before, elapsed_ns)
             words.append(f"{interface} {direction} {ppm:+.1f}")
             if abs(ppm) > bound_ppm:
                 raise Fail(
