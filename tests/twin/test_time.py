@@ -84,8 +84,8 @@ class Latch:
 
 
 def test_the_clocks_of_the_macs_are_counted_against_the_ptp_clock(run_card: Callable[..., Any], tmp_path: Path) -> None:
-    """To some cycles, from both sides, over seconds that nobody simulated, but a latch under way is. A step of the PTP clock
-    is in its time, and in no count."""
+    """To some cycles, from both sides, over seconds that nobody simulated. A step of the PTP clock is in its time, and in no
+    count."""
     card = run_card("--control", str(tmp_path / "control"), *CLOCKS)
     with (
         Control(tmp_path / "control") as control,
