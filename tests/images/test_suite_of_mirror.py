@@ -18,7 +18,15 @@ from meridian_twin.patience import stretched
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What the scripts read on their way to the mirror.
-PARTS = ("lib/env.sh", "lib/apt.sh", "requirements/tests.txt", "build/build-headers", "build-dpdk", "check-driver")
+PARTS = (
+    "lib/env.sh",
+    "lib/apt.sh",
+    "lib/progress.sh",
+    "requirements/tests.txt",
+    "build/build-headers",
+    "build-dpdk",
+    "check-driver",
+)
 
 
 @contextmanager
