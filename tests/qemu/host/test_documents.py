@@ -13,7 +13,7 @@ from pathlib import Path
 import documents
 import pytest
 from documents import ROOT
-from meridian_machine import PsHardware, Setting, Twin
+from meridian_machine import Hardware, PsHardware, Setting, Twin
 from meridian_machine.guest import Guest
 from ps_link import WRITABLE
 
@@ -152,7 +152,9 @@ def named(guest: Guest, name: str) -> None:
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     # Bring-up reads registers of the card beside its driver, which such a kernel lets a program do.
-    setting, folder = Setting(ps=PsHardware(kernel=WRITABLE)), tmp_path_factory.mktemp("twin")
+    # A PF has a queue pair for each processor, and tuning sets four.
+    setting = Setting(hardware=Hardware(cpus=4), ps=PsHardware(kernel=WRITABLE))
+    folder = tmp_path_factory.mktemp("twin")
     with Twin(setting, folder) as twin, twin.ps_machine() as ps, twin.machine() as host:
         both = Pair(Guest(host), Guest(ps))
         named(both.host, "eth1")
