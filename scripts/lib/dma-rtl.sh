@@ -13,7 +13,7 @@ generate_dma() { # EXTENDED_TAGS: sets rtl to the folder with DmaEngine.v, and h
   if [ ! -e "$rtl/.complete" ]; then
     say "generating Verilog, a minute; log: $rtl/log"
     (lock_sbt && exec scripts/sbt "runMain meridian.dma.engine.GenerateDma $rtl $vfs_of_a_pf $queues $read_time_out $1 false false" >"$rtl/log" 2>&1) ||
-      { grep error "$rtl/log" >&2 || true; echo "[dma] the generator failed; its log: $rtl/log" >&2; exit 1; }
+      { grep error "$rtl/log" >&2 || true; progress_line "the generator failed; its log: $rtl/log"; exit 1; }
     touch "$rtl/.complete"
   fi
 }

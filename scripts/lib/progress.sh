@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Sourced by commands that work for more than ten seconds. `progress TAG` begins, then each `say TEXT` begins a stage and ends
 # the one before. TEXT has the stage's bound. If the variable log names a file, the line names it, too.
+# `progress_line TEXT` is for what is no stage: it has neither a time nor a log.
 #
 # On a terminal the line has the time that has passed in front, second by second. Elsewhere a line is written when the stage
 # begins, and another one with its time when it ends, if it took ten seconds. The last line has the time of all stages.

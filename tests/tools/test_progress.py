@@ -73,6 +73,14 @@ def test_a_terminal_shows_the_time_second_by_second_in_one_line() -> None:
     )
 
 
+def test_a_message_that_is_no_stage_has_neither_time_nor_log() -> None:
+    done = run(COMMAND.replace("sleep 2.5", 'progress_line "there are edits"; sleep 2.5'))
+    assert re.search(r"^\[tag\] there are edits$", done.stderr, re.MULTILINE)
+    assert "there are edits:" not in done.stderr and re.search(
+        r"^\[tag\] compiling: 0:0[2-4]$", done.stderr, re.MULTILINE
+    )
+
+
 def test_a_command_that_fails_keeps_its_status_and_the_time_of_its_stage() -> None:
     done = run(COMMAND.replace("echo result", 'say "packing failed; its log: $log"; exit 3'))
     assert done.returncode == 3
