@@ -251,6 +251,15 @@ def lines_of(*ports: int, **options: object) -> dict[str, tuple[str, str]]:
     return {line.name: (line.result, line.text) for line in check.modules(context)}
 
 
+def line_of(tree: Tree, monkeypatch: pytest.MonkeyPatch, read: Read) -> tuple[str, str]:
+    """Of port 0, whose module is read so."""
+    tree.port(0, bus=1)
+    tree.bus(0, 1)
+    buses(monkeypatch, i2c0=read)
+    (line,) = lines_of(0).values()
+    return line
+
+
 @pytest.fixture
 def tree(fake: FakeSystem) -> Tree:
     return Tree(fake)
@@ -313,10 +322,7 @@ def test_ports_of_one_module_have_lanes(tree: Tree, monkeypatch: pytest.MonkeyPa
 def test_a_module_that_is_not_well(
     tree: Tree, monkeypatch: pytest.MonkeyPatch, identity: bytes, diagnosis: bytes, said: str
 ) -> None:
-    tree.port(0, bus=1)
-    tree.bus(0, 1)
-    buses(monkeypatch, i2c0=memories(identity, diagnosis))
-    (line,) = lines_of(0).values()
+    line = line_of(tree, monkeypatch, memories(identity, diagnosis))
     assert line[0] == FAIL
     assert re.search(said, line[1]), line
 
@@ -336,18 +342,12 @@ def test_errors_of_the_bus_are_told_apart(
     def refuse(*_: int) -> bytes:
         raise OSError(code, os.strerror(code))
 
-    tree.port(0, bus=1)
-    tree.bus(0, 1)
-    buses(monkeypatch, i2c0=refuse)
-    (line,) = lines_of(0).values()
+    line = line_of(tree, monkeypatch, refuse)
     assert line[0] == result and line[1].startswith(said), line
 
 
 def test_a_qsfp_whose_other_page_is_selected_is_left_alone(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    tree.port(0, bus=1)
-    tree.bus(0, 1)
-    buses(monkeypatch, i2c0=memories(qsfp(b127=3)))
-    (line,) = lines_of(0).values()
+    line = line_of(tree, monkeypatch, memories(qsfp(b127=3)))
     assert line[0] == SKIP
     assert line[1].startswith("port 0's module (i2c-0): its page 3 is selected, and its identity is on page 0. ")
 
@@ -370,10 +370,7 @@ def test_errors_of_the_second_memory_are_told_apart(
             raise OSError(code, os.strerror(code))
         return memories(twin.identity())(address, offset, count)
 
-    tree.port(0, bus=1)
-    tree.bus(0, 1)
-    buses(monkeypatch, i2c0=read)
-    (line,) = lines_of(0).values()
+    line = line_of(tree, monkeypatch, read)
     assert line[0] == result and line[1].startswith(said), line
 
 
@@ -406,10 +403,7 @@ def test_a_card_without_interfaces_has_a_line(tree: Tree) -> None:
 def test_what_a_module_that_tells_no_light_is_said_to_be(
     tree: Tree, monkeypatch: pytest.MonkeyPatch, identity: bytes, diagnosis: bytes, result: str, said: str
 ) -> None:
-    tree.port(0, bus=1)
-    tree.bus(0, 1)
-    buses(monkeypatch, i2c0=memories(identity, diagnosis))
-    (line,) = lines_of(0).values()
+    line = line_of(tree, monkeypatch, memories(identity, diagnosis))
     assert line[0] == result and said in line[1], line
 
 
@@ -433,10 +427,7 @@ def laser(microwatts: int, *limits: int) -> bytes:
     ids=["off", "weak", "well", "no limits", "lane off", "lane on", "does not measure it"],
 )
 def test_a_laser_that_is_off(tree: Tree, monkeypatch: pytest.MonkeyPatch, memory: tuple[bytes, ...], said: str) -> None:
-    tree.port(0, bus=1)
-    tree.bus(0, 1)
-    buses(monkeypatch, i2c0=memories(*memory))
-    (line,) = lines_of(0).values()
+    line = line_of(tree, monkeypatch, memories(*memory))
     assert line[0] == (FAIL if said else PASS), line
     assert said in line[1] and ("TX_DISABLE" in line[1]) == bool(said)
 
