@@ -200,7 +200,7 @@ def test_a_module_that_claims_to_measure_and_does_not_is_damaged() -> None:
 def test_no_transfer_has_more_bytes_than_modules_and_buses_are_known_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """sfp.c of Linux reads 16 bytes at once, because some do not like more."""
+    """Linux's sfp.c reads 16 bytes at once, because some modules fail at more."""
     memory, slaves, sizes = twin.identity(), [], []
 
     def ioctl(_: int, request: int, argument: object) -> None:
@@ -400,7 +400,7 @@ def test_a_card_without_interfaces_has_a_line(tree: Tree) -> None:
     ],
     ids=["uncalibrated", "copper", "an SFP that starts", "a QSFP that starts"],
 )
-def test_what_a_module_that_tells_no_light_is_said_to_be(
+def test_a_module_that_reports_no_light_has_a_reason(
     tree: Tree, monkeypatch: pytest.MonkeyPatch, identity: bytes, diagnosis: bytes, result: str, said: str
 ) -> None:
     line = line_of(tree, monkeypatch, memories(identity, diagnosis))
@@ -426,7 +426,9 @@ def laser(microwatts: int, *limits: int) -> bytes:
     ],
     ids=["off", "weak", "well", "no limits", "lane off", "lane on", "does not measure it"],
 )
-def test_a_laser_that_is_off(tree: Tree, monkeypatch: pytest.MonkeyPatch, memory: tuple[bytes, ...], said: str) -> None:
+def test_a_laser_that_is_off_or_too_weak_fails(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, memory: tuple[bytes, ...], said: str
+) -> None:
     line = line_of(tree, monkeypatch, memories(*memory))
     assert line[0] == (FAIL if said else PASS), line
     assert said in line[1] and ("TX_DISABLE" in line[1]) == bool(said)

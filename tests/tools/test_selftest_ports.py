@@ -248,7 +248,7 @@ RUNS_WELL = "ptp7 runs +0.0 ppm against this machine over 10 s, at most 200 ppm"
         "no latch",
     ],
 )
-def test_drift_against_the_clocks_of_the_macs(
+def test_the_ptp_clock_is_compared_with_the_clocks_of_the_macs(
     fake: FakeSystem,
     monkeypatch: pytest.MonkeyPatch,
     cycles: dict[str, int],

@@ -22,9 +22,11 @@ BOUND_PPM = 200
 #: A pair of times is right within so much, which is as long as a read of the clock takes.
 READ_SECONDS = 2e-6
 QUICK_SECONDS = 2
-#: For which the MACs' clocks are counted, of those in which the drift is measured; half of them if they are fewer than two.
+#: The MACs' clocks are counted in the last so many seconds of the measurement, or in its second half if it is shorter than
+#: two of them.
 COUNT_SECONDS = 1
-#: By how much the drift may be another while they are counted: no crystal's is, and a program that steers does it gently.
+#: The drift changes by no more than this while they are counted, unless a program sets the clock: no crystal changes
+#: faster, and a servo steers gently.
 STEADY_PPM = 20
 SAMPLES = 20
 PULSE_SECONDS = 3
@@ -76,7 +78,7 @@ def drift_ppm(first: tuple[int, int], last: tuple[int, int]) -> float:
 
 @dataclass(frozen=True)
 class _Counted:
-    """The MACs' clocks in a part of the measurement. pair: of its begin."""
+    """The MACs' clocks at both ends of the part of the measurement that counts them. pair: the times at its beginning."""
 
     pair: tuple[int, int]
     begun: dict[str, mac_clocks.Latch]
@@ -86,7 +88,8 @@ class _Counted:
 def _measure(
     handle: int, interfaces: Iterable[str], seconds: float
 ) -> tuple[tuple[int, int], tuple[int, int], _Counted | None]:
-    """Pairs of times that far apart, and the MACs' clocks up to the last of them, if the driver tells what they count."""
+    """Measures for so long. Returns the pairs of times at both ends, and what the MACs' clocks counted, or None if the
+    driver does not report it."""
     counting = list(mac_clocks.latches(interfaces))
     part = min(COUNT_SECONDS, seconds / 2) if counting else 0
     first = pair(handle)
@@ -100,7 +103,7 @@ def _measure(
 
 
 def _against_macs(context: Context, name: str, first: tuple[int, int], last: tuple[int, int], counted: _Counted) -> str:
-    """What the MACs' clocks run against the clock: words. Whoever steps it meanwhile says nothing against them."""
+    """Says how fast the MACs' clocks run against the PTP clock. If a program steps that meanwhile, nothing is compared."""
     before, within = drift_ppm(first, counted.pair), drift_ppm(counted.pair, last)
     spans = [(pairs[1][0] - pairs[0][0]) / 1e9 for pairs in ((first, counted.pair), (counted.pair, last))]
     steady = STEADY_PPM + sum(1e6 * 2 * context.bound(READ_SECONDS) / span for span in spans)

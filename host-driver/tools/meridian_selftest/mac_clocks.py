@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
-"""The clocks of the ports' MACs against the card's PTP clock. The card latches both at once, and the ARM side's driver does
-not add anything to it: so a second is enough, however slow the machine is."""
+"""The clocks of the ports' MACs against the card's PTP clock. The card latches both at once, so the time that the driver
+takes to read them adds no error, and a second is enough on a slow machine, too."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Latch:
 
 
 def latch(interface: str) -> Latch | None:
-    """Of now; None if a bitstream or a driver has no such counts, or if the interface is detached."""
+    """Latches the clocks of an interface's MAC. Returns None if bitstream or driver have no such counts, or if the interface
+    is detached. Raises Fail if the card does not end the latch."""
     try:
         found = ethtool.statistics(interface)
     except ethtool.Detached:
@@ -46,12 +47,13 @@ def latch(interface: str) -> Latch | None:
 
 
 def latches(interfaces: Iterable[str]) -> dict[str, Latch]:
-    """Of all that have the counts."""
+    """Latches those interfaces that have the counts."""
     return {name: found for name in interfaces if (found := latch(name)) is not None}
 
 
 def _ppm(interface: str, cycles: int, elapsed_ns: int) -> float:
-    """How much faster a clock is than it should be; without a link, than the one that is nearest. cycles: but for wraps."""
+    """How much faster a clock runs than its nominal rate. Without a link the port's speed is not known, and the nearest rate is
+    taken. cycles: modulo 2^32."""
 
     def against(nominal: int) -> float:
         expected = nominal * elapsed_ns / 1e9
@@ -62,7 +64,8 @@ def _ppm(interface: str, cycles: int, elapsed_ns: int) -> float:
 
 
 def compare(clock: str, begun: dict[str, Latch], ended: dict[str, Latch], bound_ppm: float) -> str:
-    """What each clock runs against the PTP clock: words. That of a receiver is the partner's, so it needs a link."""
+    """Says how fast each clock runs against the PTP clock. A receive clock is the partner's, so it is compared only with a
+    link. Raises Fail if a clock stands still or exceeds the bound."""
     words = []
     for interface, first in begun.items():
         if (last := ended.get(interface)) is None:

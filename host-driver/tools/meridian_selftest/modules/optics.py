@@ -23,7 +23,7 @@ QSFP_LANES = 4
 FLAG_SECONDS = 0.2
 #: What Linux reports if nothing answers at an address, by driver of the bus.
 NO_ANSWER = (errno.ENXIO, errno.EREMOTEIO)
-#: Light is told in so many parts of a milliwatt.
+#: A module reports optical power in units of 0.1 uW, which are so many of a milliwatt.
 UNITS = 10000
 #: Why a module does not measure.
 COPPER, UNCALIBRATED = (
@@ -32,7 +32,7 @@ COPPER, UNCALIBRATED = (
 )
 #: Of Linux's i2c-dev.
 _SLAVE, _SMBUS, _READ, _BLOCK, _BLOCK_MOST = 0x0703, 0x0720, 1, 8, 32
-#: At once. Some modules and buses fail at more, says sfp.c of Linux.
+#: Bytes of one transfer. Linux's sfp.c reads no more at once, because some modules and buses fail then.
 _BYTES = 16
 
 #: Reads so many bytes from an offset of the memory at an address. Raises OSError if nothing answers.

@@ -102,10 +102,10 @@ class PortRegs(p: ShellParam) extends Component {
       s"Counts the cycles of the MAC's clocks up to now. A latch lasts ${ClockMeter.patience} cycles of ps_clk at most"
     )
     private val order =
-      "a written 1 latches rx_clock, tx_clock and the PTP clock's time together; it has no effect while busy, which nothing counts. Reads 0"
+      "a written 1 latches rx_clock, tx_clock and the PTP clock's time together. While busy it has no effect, and no counter counts it. Reads 0"
     page.show(register, 0, "latch", False, order, AccessType.W1P)
     private def still(of: String) = s"the $of clock gave no answer to the last latch, so it stands still"
-    page.show(register, 8, "busy", busy, "a latch is under way, and what follows is not to be read yet")
+    page.show(register, 8, "busy", busy, "a latch is under way: its clocks and time are not valid yet")
     page.show(register, 9, "rx_still", io.rxClock.still, still("receive"))
     page.show(register, 10, "tx_still", io.txClock.still, still("transmit"))
     page.show(
@@ -113,7 +113,7 @@ class PortRegs(p: ShellParam) extends Component {
       16,
       "number",
       number,
-      "latches since the card's reset; wraps. If it is the same before and behind, what was read between is of one latch"
+      "latches since the card's reset; wraps. If it is the same before and after a read of clocks and time, they are of one latch"
     )
     val begin = register.hitDoWrite && page.bus.wdat(0) && !busy
     when(begin) {

@@ -130,7 +130,7 @@ class PortTestRegs(p: ShellParam) extends Component {
       0,
       "bytes",
       UInt(16 bits),
-      "the credit grows to at most so much while no frame can begin"
+      "bytes that the credit grows to at most while no frame can begin"
     )
     plan.frames := page.rw(
       page.reg(0x014, "frames", "Frames that end the test"),

@@ -116,7 +116,7 @@ class SelfTestRegs(p: ShellParam) extends Component {
       0,
       "bytes",
       UInt(16 bits),
-      "the credit grows to at most so much while no frame can begin"
+      "bytes that the credit grows to at most while no frame can begin"
     )
     s.frames := page.rw(
       page.reg(0x024, "frames", "Frames that end the test"),
