@@ -111,8 +111,8 @@ def test_packages_of_two_commits_are_refused(clone: Path) -> None:
     assert done.returncode == 1 and "a commit was made while the packages were" in done.stderr, done.stderr
 
 
-def test_packages_take_the_place_of_earlier_ones_and_of_nothing_else(clone: Path) -> None:
-    """The folder may be one that has other files."""
+def packages(clone: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    """What scripts/build/build-deb does with stand-ins for Debian's tools, on a machine where scripts/setup installs Python."""
     made = "#!/bin/sh\nread -r _ version _ <debian/changelog\nversion=${version#(} && version=${version%)}\ncd ..\n"
     made += 'touch "meridian_$version.dsc" "meridian_${version}_amd64.changes" "meridian-tools_${version}_all.deb"\n'
     script = (ROOT / "scripts/build/build-deb").read_text()
@@ -120,7 +120,8 @@ def test_packages_take_the_place_of_earlier_ones_and_of_nothing_else(clone: Path
     assert script.count(system) == 2
     for name, text in {
         "scripts/build/build-deb": script.replace(system, ""),
-        "scripts/setup": "#!/bin/sh\n",
+        "scripts/setup": '#!/bin/sh\ntouch "$HOME/installed"\n',
+        "scripts/python3": '#!/bin/sh\n[ -e "$HOME/installed" ] && exec /usr/bin/python3 "$@"\nexit 127\n',
         "scripts/build/fetch-source": "#!/bin/sh\necho /nowhere\n",
         "scripts/xz": "#!/bin/sh\nexec cat\n",  # quicker
         "scripts/dpkg-buildpackage": made,
@@ -130,15 +131,26 @@ def test_packages_take_the_place_of_earlier_ones_and_of_nothing_else(clone: Path
         (clone / name).chmod(0o755)
     history.git(clone, "add", "-A")
     history.git(clone, "commit", "-qm", "tests: packages in no time")
+    environment = {"PATH": f"{clone}/scripts:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(clone.parent)}
+    command = [str(clone / "scripts/build/build-deb"), "--output", str(out)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_packages_are_made_on_a_machine_that_has_no_python_yet(clone: Path) -> None:
+    done = packages(clone, clone.parent / "out")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == 3
+
+
+def test_packages_take_the_place_of_earlier_ones_and_of_nothing_else(clone: Path) -> None:
+    """The folder may be one that has other files."""
     out = clone.parent / "out"
     out.mkdir()
     kept = {"meridian-notes.tar.xz", "photos-of-meridian.tar.xz", "meridian.dsc"}
     old = {"meridian_0.1~1.orig.tar.xz", "meridian_0.1~1-1~deb12.dsc", "libmeridian1-dbgsym_0.1~1-1~deb12_amd64.deb"}
     for name in kept | old:
         (out / name).touch()
-    environment = {"PATH": f"{clone}/scripts:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(clone.parent)}
-    command = [str(clone / "scripts/build/build-deb"), "--output", str(out)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = packages(clone, out)
     assert done.returncode == 0, done.stderr
     told = set(done.stdout.split())
     assert {str(path) for path in out.iterdir() if path.name not in kept} == told and len(told) == 3
