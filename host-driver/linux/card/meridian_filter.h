@@ -24,11 +24,6 @@ void meridian_write_filter(struct meridian *m, u32 offset, u32 value);
 int meridian_mac_find(struct meridian *m, const u8 *address, u16 vid);
 int meridian_mac_add(struct meridian *m, const u8 *address, u16 vid, u32 value);
 int meridian_mac_remove(struct meridian *m, const u8 *address, u16 vid, u32 value);
-int meridian_install(struct meridian *m, u32 function, const struct meridian_entry *entry);
-void meridian_uninstall(struct meridian *m, u32 function, struct meridian_entry *entry);
-bool meridian_has_address(const struct list_head *list, const u8 *address);
-struct meridian_entry *meridian_find_entry(struct list_head *list,
-					   const struct meridian_entry *like);
 unsigned int meridian_vlan_entries(const struct meridian *m);
 void meridian_draw_hash(struct meridian *m);
 int meridian_test_filter(struct meridian *m);
@@ -39,5 +34,12 @@ int meridian_look_for_owner(struct meridian *m, u32 function, const u8 *address)
 /* meridian_group.c */
 int meridian_join_group(struct meridian *m, u32 function, const u8 *address, u16 vid);
 void meridian_leave_group(struct meridian *m, u32 function, const u8 *address, u16 vid);
+
+/* meridian_entry.c */
+int meridian_install(struct meridian *m, u32 function, const struct meridian_entry *entry);
+void meridian_uninstall(struct meridian *m, u32 function, struct meridian_entry *entry);
+bool meridian_has_address(const struct list_head *list, const u8 *address);
+struct meridian_entry *meridian_find_entry(struct list_head *list,
+					   const struct meridian_entry *like);
 
 #endif

@@ -15,9 +15,10 @@ void meridian_leave_function(struct meridian *m);
 extern const struct meridian_ops meridian_vf_ops;
 int meridian_identify_vf(struct meridian *m);
 void meridian_leave_pf(struct meridian *m);
-void meridian_doubt_pf(struct meridian *m);
 bool meridian_was_reset(struct meridian *m);
-u32 meridian_read_vf(struct meridian *m, u32 offset);
+
+/* meridian_vf_ask.c */
+void meridian_doubt_pf(struct meridian *m);
 
 /* meridian_vf_address.c */
 int meridian_set_own_address(struct meridian *m, const u8 *address);

@@ -74,7 +74,7 @@ static void come_back(struct meridian *m)
 static void look_for_return(struct meridian *m)
 {
 	if (!pci_channel_offline(m->pdev) && qdma_answers(&m->qdma) &&
-	    meridian_read_vf(m, MERIDIAN_VF_MAGIC) == MERIDIAN_MAGIC && rtnl_trylock()) {
+	    meridian_read(m, MERIDIAN_VF_MAGIC) == MERIDIAN_MAGIC && rtnl_trylock()) {
 		meridian_lock(m->netdev);
 		come_back(m);
 		meridian_unlock(m->netdev);

@@ -4,7 +4,6 @@
 #include <linux/etherdevice.h>
 #include <linux/if_bridge.h>
 #include <linux/if_link.h>
-#include <linux/math64.h>
 #include <net/netlink.h>
 
 #include "meridian.h"
@@ -74,31 +73,6 @@ int meridian_set_vf_spoofchk(struct net_device *netdev, int index, bool is_check
 	meridian_write_vf_switches(m, vf);
 	unlock_vf(m);
 	return 0;
-}
-
-/* The card counts bytes in 2^20 cycles of 4 ns. */
-static u32 rate_word(u32 megabits)
-{
-	return div_u64(((u64)megabits << 16) + 62, 125);
-}
-
-/**
- * meridian_write_vf_policy() - rates, link and VLAN of a VF, as they are to be
- * @m: its PF, whose card's lock is held
- * @vf: the VF
- *
- * Context: Does not sleep.
- */
-void meridian_write_vf_policy(struct meridian *m, const struct meridian_vf *vf)
-{
-	u32 base = MERIDIAN_FUNCTION_BASE(vf->function);
-
-	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK)) {
-		meridian_write(m, base + MERIDIAN_FUNCTION_TX_MAX_RATE, rate_word(vf->max_rate));
-		meridian_write(m, base + MERIDIAN_FUNCTION_TX_MIN_RATE, rate_word(vf->min_rate));
-	}
-	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_LINK_STATE_MASK))
-		meridian_write(m, base + MERIDIAN_FUNCTION_LINK, vf->link_state);
 }
 
 /* The sum of the minimum rates of the other VFs, in Mb/s. */

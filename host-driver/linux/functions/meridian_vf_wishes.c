@@ -8,6 +8,7 @@
 #include "compat.h"
 #include "meridian_card.h"
 #include "meridian_function.h"
+#include "meridian_hw.h"
 #include "meridian_vf_wishes.h"
 
 #define ALL_MULTICAST	MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK
@@ -67,7 +68,7 @@ static int ask_flags(struct meridian *m, u32 flags)
 	if (error)
 		return error;
 	m->granted_flags = flags;
-	return flags & ~meridian_read_vf(m, MERIDIAN_VF_FLAGS) ? -EACCES : 0;
+	return flags & ~meridian_read(m, MERIDIAN_VF_FLAGS) ? -EACCES : 0;
 }
 
 static void take_wishes(struct net_device *netdev, struct wishes *wishes)
@@ -263,7 +264,7 @@ static void forget_flags(struct meridian *m)
  */
 void meridian_sync_vf(struct meridian *m)
 {
-	u32 flags = meridian_read_vf(m, MERIDIAN_VF_FLAGS);
+	u32 flags = meridian_read(m, MERIDIAN_VF_FLAGS);
 	struct wishes wishes;
 
 	mutex_lock(&m->card->lock);
@@ -357,7 +358,7 @@ bool meridian_see_losses(struct meridian *m)
  */
 bool meridian_see_flags(struct meridian *m)
 {
-	u32 flags = meridian_read_vf(m, MERIDIAN_VF_FLAGS);
+	u32 flags = meridian_read(m, MERIDIAN_VF_FLAGS);
 
 	return flags != QDMA_ALL_ONES && flags != READ_ONCE(m->seen_flags);
 }

@@ -5,11 +5,12 @@
 
 #include "meridian.h"
 
-/* meridian_vf.c */
+/* meridian_vf_ask.c */
 int meridian_ask_pf(struct meridian *m, const struct qdma_message *request,
 		    struct qdma_message *answer);
 int meridian_ask_pf_briefly(struct meridian *m, const struct qdma_message *request,
 			    struct qdma_message *answer);
+int meridian_tell_pf(struct meridian *m, const struct qdma_message *message);
 
 /* meridian_vf_address.c */
 int meridian_ask_address(struct meridian *m, const u8 *address, bool is_added, bool is_own);

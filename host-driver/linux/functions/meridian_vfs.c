@@ -49,41 +49,7 @@ static void set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 
 static void set_switches(void *owner, const struct qdma_vf *vf)
 {
-	const struct meridian_vf *policy = policy_of(owner, vf);
-	struct meridian *m = owner;
-	u32 flags = vf->flags, vlan = 0;
-
-	/*
-	 * Flags do not know VLANs: a VF in one gets its broadcasts by meridian_sync_broadcasts(),
-	 * and nothing but its addresses beside, trusted or not.
-	 */
-	if (policy->vlan)
-		flags = 0;
-	if (policy->may_spoof)
-		flags |= MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK;
-	if (vf->is_trusted)
-		flags |= MERIDIAN_FUNCTION_FLAGS_CONTROL_FRAMES_MASK;
-	write_function(m, vf, MERIDIAN_FUNCTION_FLAGS, flags);
-	/* A VF in a VLAN does not see it. */
-	if (policy->vlan)
-		vlan = policy->vlan | MERIDIAN_FUNCTION_VLAN_INSERT_MASK;
-	if (policy->vlan || vf->strip)
-		vlan |= MERIDIAN_FUNCTION_VLAN_STRIP_MASK;
-	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK))
-		write_function(m, vf, MERIDIAN_FUNCTION_VLAN, vlan);
-	meridian_flush(m);
-}
-
-/**
- * meridian_write_vf_switches() - flags and VLAN of a VF, as they are to be
- * @m: its PF, whose card's lock is held
- * @policy: of the VF
- *
- * Context: May sleep.
- */
-void meridian_write_vf_switches(struct meridian *m, const struct meridian_vf *policy)
-{
-	set_switches(m, &m->vf_service.vf[policy - m->vf]);
+	meridian_write_vf_switches(owner, policy_of(owner, vf));
 }
 
 static void set_tx(void *owner, u32 queue, bool is_paced, u32 offload)

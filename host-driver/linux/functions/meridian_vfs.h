@@ -20,8 +20,11 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 void meridian_end_vfs(struct meridian *m);
 void meridian_suspend_vfs(struct meridian *m);
 void meridian_resume_vfs(struct meridian *m);
-void meridian_write_vf_switches(struct meridian *m, const struct meridian_vf *policy);
 void meridian_serve_vfs(struct meridian *m);
+
+/* meridian_vf_policy.c */
+void meridian_write_vf_switches(struct meridian *m, const struct meridian_vf *policy);
+void meridian_write_vf_policy(struct meridian *m, const struct meridian_vf *vf);
 
 /* meridian_vf_watch.c */
 bool meridian_vf_is_master(void *owner, const struct qdma_vf *vf);
@@ -58,6 +61,5 @@ int meridian_set_bridge(struct net_device *netdev, struct nlmsghdr *message, u16
 			struct netlink_ext_ack *extack);
 int meridian_get_bridge(struct sk_buff *skb, u32 pid, u32 seq, struct net_device *netdev,
 			u32 mask, int flags);
-void meridian_write_vf_policy(struct meridian *m, const struct meridian_vf *vf);
 
 #endif

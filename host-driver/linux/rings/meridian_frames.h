@@ -31,20 +31,20 @@ netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device
 
 /* meridian_tx.c */
 netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev);
-void meridian_tx_timeout(struct net_device *netdev, unsigned int queue);
-bool meridian_tx_is_still(const struct meridian_tx *tx);
-void meridian_look_after_tx(struct meridian_tx *tx, u32 idle_looks);
-bool meridian_clean_tx(struct meridian_tx *tx, int budget);
-void meridian_release_tx(struct meridian_tx *tx);
-u32 meridian_tx_pending(const struct meridian_tx *tx);
-u32 meridian_tx_room(const struct meridian_tx *tx);
-u32 meridian_tx_taken(const struct meridian_tx *tx);
-bool meridian_tx_has_own(const struct meridian_tx *tx);
 void meridian_send_xsk(struct meridian_tx *tx, dma_addr_t dma, u32 length);
 int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own);
 void meridian_ring_tx(struct meridian_tx *tx);
 void meridian_arm_tx(struct meridian_tx *tx);
 int meridian_send_back(struct meridian_tx *tx, struct sk_buff *skb);
+
+/* meridian_tx_done.c */
+bool meridian_clean_tx(struct meridian_tx *tx, int budget);
+void meridian_release_tx(struct meridian_tx *tx);
+bool meridian_tx_has_own(const struct meridian_tx *tx);
+
+void meridian_tx_timeout(struct net_device *netdev, unsigned int queue);
+bool meridian_tx_is_still(const struct meridian_tx *tx);
+void meridian_look_after_tx(struct meridian_tx *tx, u32 idle_looks);
 
 /* meridian_pieces.c */
 bool meridian_can_gather(const struct sk_buff *skb);

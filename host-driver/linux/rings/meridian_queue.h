@@ -11,6 +11,7 @@
 #include <net/xdp.h>
 
 #include "meridian.h"
+#include "qdma/qdma_ring.h"
 
 /**
  * struct meridian_tx_buffer - what a transmit descriptor is about
@@ -255,6 +256,62 @@ static inline __le64 *meridian_tx_entry(const struct meridian_tx *tx, u32 index)
 static inline u32 meridian_next(u32 index, u32 slots)
 {
 	return index + 1 == slots ? 0 : index + 1;
+}
+
+/* How far a transmit ring is: inline, as the stack asks for each frame. */
+
+/**
+ * meridian_tx_room() - how many frames may still be put into the ring
+ * @tx: the queue
+ *
+ * One slot stays free, as a full ring would look like an empty one.
+ *
+ * Context: Does not sleep.
+ * Return: how many.
+ */
+static inline u32 meridian_tx_room(const struct meridian_tx *tx)
+{
+	u32 cidx = READ_ONCE(tx->cidx), pidx = READ_ONCE(tx->pidx);
+
+	return cidx > pidx ? cidx - pidx - 1 : cidx + tx->ring.slots - pidx - 1;
+}
+
+static inline struct netdev_queue *meridian_queue_of(const struct meridian_tx *tx)
+{
+	return netdev_get_tx_queue(tx->m->netdev, tx->index);
+}
+
+/**
+ * meridian_tx_taken() - the first descriptor that the card has not taken, by what it has written
+ * @tx: the queue
+ *
+ * Context: Does not sleep.
+ * Return: its index.
+ */
+static inline u32 meridian_tx_taken(const struct meridian_tx *tx)
+{
+	u64 status = le64_to_cpu(READ_ONCE(*meridian_tx_entry(tx, tx->ring.slots)));
+	u32 cidx = qdma_h2c_status_cidx(status);
+
+	/* What cannot be is taken as no progress; the watchdog sees to it. */
+	return cidx < tx->ring.slots ? cidx : tx->cidx;
+}
+
+static inline u32 meridian_tx_distance(const struct meridian_tx *tx, u32 from, u32 to)
+{
+	return to >= from ? to - from : to + tx->ring.slots - from;
+}
+
+/**
+ * meridian_tx_pending() - frames that the card has not taken
+ * @tx: a queue that nobody else uses
+ *
+ * Context: Does not sleep.
+ * Return: how many.
+ */
+static inline u32 meridian_tx_pending(const struct meridian_tx *tx)
+{
+	return meridian_tx_distance(tx, meridian_tx_taken(tx), tx->pidx);
 }
 
 /**

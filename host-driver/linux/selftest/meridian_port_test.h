@@ -35,8 +35,10 @@ static inline u64 port_test_count(const struct meridian_port_test *t, u32 port, 
 	return meridian_read_counter(t->m, MERIDIAN_PORT_TEST_BASE(port) + counter);
 }
 
-/* meridian_port_test.c */
+/* meridian_port_end.c */
 struct meridian_port_end meridian_end_of(const struct meridian_port_test *t, u32 port);
+
+/* meridian_port_test.c */
 void meridian_start_port_test(const struct meridian_port_test *t, u32 port, u32 mode);
 int meridian_wait_for_port_test(const struct meridian_port_test *t);
 int meridian_run_port_test(struct meridian_port_test *t);

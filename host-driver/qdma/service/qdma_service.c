@@ -4,7 +4,6 @@
 
 #define PATIENCE_NS	20000000u	/* that a VF has to take its answer */
 #define RETRY_NS	500000u		/* after which one is tried again */
-#define TELL_NS		60000000000ull	/* between two lines of what may go on for hours */
 #define AHEAD		64		/* messages of a VF before it is slowed: bring-up's */
 #define HEARD_AT_ONCE	256		/* messages: of each function of a card one */
 
@@ -42,37 +41,6 @@ static bool is_overdrawn(const struct qdma_service *service, const struct qdma_v
 static bool is_at_end(const struct qdma_service *service, const struct qdma_vf *vf, u64 now)
 {
 	return charged(service, vf, now) > limit_of(service, now);
-}
-
-/*
- * A PF may have had no turn for hours when one of its VFs loses what a VF of another PF asks for.
- * So the time is that of the last turn of any PF of the card.
- */
-static u64 time_of(const struct qdma_service *service)
-{
-	const struct qdma_service *other;
-	u64 now = service->now;
-
-	for (other = service->card ? *service->card : NULL; other; other = other->next)
-		now = other->now > now ? other->now : now;
-	return now;
-}
-
-/**
- * qdma_service_tell() - tell the administrator of a VF, but not for ever
- * @service: its PF's
- * @vf: the VF
- * @trouble: what there is to say
- */
-void qdma_service_tell(struct qdma_service *service, struct qdma_vf *vf,
-		       enum qdma_vf_trouble trouble)
-{
-	u64 *told = &vf->told[trouble], now = time_of(service);
-
-	if (*told && now - *told < TELL_NS)
-		return;
-	*told = now;
-	service->ops->tell(service->owner, vf, trouble);
 }
 
 static void lose_answer(struct qdma_service *service, struct qdma_vf *vf)

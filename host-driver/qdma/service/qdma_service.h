@@ -187,11 +187,13 @@ void qdma_service_start(struct qdma_service *service);
 void qdma_service_suspend(struct qdma_service *service);
 void qdma_service_resume(struct qdma_service *service);
 bool qdma_service_turn(struct qdma_service *service, u64 now);
-void qdma_service_tell(struct qdma_service *service, struct qdma_vf *vf,
-		       enum qdma_vf_trouble trouble);
 u64 qdma_service_wait(const struct qdma_service *service, u64 now);
 void qdma_service_look(struct qdma_service *service);
 void qdma_service_stop(struct qdma_service *service);
+
+/* qdma_trouble.c */
+void qdma_service_tell(struct qdma_service *service, struct qdma_vf *vf,
+		       enum qdma_vf_trouble trouble);
 
 /* qdma_requests.c */
 int qdma_do_request(struct qdma_service *service, struct qdma_vf *vf,

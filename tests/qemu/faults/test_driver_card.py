@@ -28,7 +28,7 @@ def guest() -> Iterator[Guest]:
     hardware = Hardware(device="pfs=2", kernel="iomem=relaxed")
     with (
         changed(
-            "linux/card/meridian_filter.c", INSTALL, FULL + "\\n\\g<1>\\tif (full)\\n\\t\\treturn -ENOSPC;\\n"
+            "linux/card/meridian_entry.c", INSTALL, FULL + "\\n\\g<1>\\tif (full)\\n\\t\\treturn -ENOSPC;\\n"
         ) as filtered,
         changed(
             "linux/functions/meridian_sriov.c", r"(?s)(#define VF_LIMIT)", ASSIGNED + "\\n\\g<1>", filtered
