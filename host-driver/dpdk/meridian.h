@@ -236,7 +236,7 @@ extern const struct eth_dev_ops meridian_primary_ops;
 extern const struct eth_dev_ops meridian_secondary_ops;
 int meridian_close(struct rte_eth_dev *dev);
 
-/* meridian_probe.c */
+/* meridian_take.c */
 void meridian_give_up(struct meridian *m);
 int meridian_take_pf(struct meridian *m);
 
@@ -250,7 +250,6 @@ void meridian_flush(struct meridian *m);
 bool meridian_present(struct meridian *m);
 int meridian_check_map(const char *name, uint32_t magic, uint32_t version);
 int meridian_identify(struct meridian *m, uint32_t queues);
-void meridian_take_address(struct meridian *m);
 void meridian_enable_port(struct meridian *m, bool on);
 void meridian_look_after_port(struct meridian *m);
 void meridian_enforce_credit(struct meridian *m);
@@ -278,11 +277,13 @@ bool meridian_was_reset(struct meridian *m);
 int meridian_start_vfs(struct meridian *m, const struct meridian_options *options);
 void meridian_restart_vfs(struct meridian *m);
 void meridian_stop_vfs(struct meridian *m);
+uint64_t *meridian_vf_counts(struct meridian *m);
+int meridian_take_options(const struct rte_devargs *devargs, struct meridian_options *options);
+
+/* meridian_vf_addresses.c */
 bool meridian_is_of_vf(const struct meridian *m, const struct rte_ether_addr *address);
 bool meridian_is_left_by_vf(const struct meridian *m, uint32_t function,
 			    const struct rte_ether_addr *address);
-uint64_t *meridian_vf_counts(struct meridian *m);
-int meridian_take_options(const struct rte_devargs *devargs, struct meridian_options *options);
 
 /* meridian_ring.c */
 uint32_t meridian_least_buffer(const struct meridian *m);
@@ -327,14 +328,17 @@ bool meridian_is_anothers(const struct meridian *m, uint32_t function,
 int meridian_claim(struct meridian *m, uint32_t function, const struct rte_ether_addr *address);
 int meridian_own(struct meridian *m, const struct rte_ether_addr *address);
 void meridian_disown(struct meridian *m);
+void meridian_take_address(struct meridian *m);
 
-/* meridian_filter.c, meridian_group.c */
+/* meridian_mac.c */
 void meridian_draw_hash(struct meridian *m);
 int meridian_mac_add(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid,
 		     uint32_t value);
 int meridian_mac_find(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);
 int meridian_mac_remove(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid,
 			uint32_t value);
+
+/* meridian_filter.c, meridian_group.c */
 int meridian_sync_filter(struct meridian *m);
 void meridian_clear_filter(struct meridian *m);
 int meridian_join_group(struct meridian *m, uint32_t function,

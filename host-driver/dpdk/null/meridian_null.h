@@ -97,6 +97,18 @@ struct meridian_null_card {
 	uint32_t shell[MERIDIAN_NULL_SHELL];
 };
 
+static inline uint32_t
+meridian_null_next(uint32_t index, uint32_t slots)
+{
+	return index + 1 == slots ? 0 : index + 1;
+}
+
+static inline uint32_t
+meridian_null_between(uint32_t from, uint32_t to, uint32_t slots)
+{
+	return to >= from ? to - from : to + slots - from;
+}
+
 /* meridian_null_registers.c */
 void meridian_null_begin(struct meridian_null_card *card);
 uint32_t meridian_null_read(struct meridian_null_card *card, unsigned int bar, uint32_t offset);
@@ -108,6 +120,9 @@ void meridian_null_filter(struct meridian_null_card *card, uint32_t operation);
 
 /* meridian_null_frames.c */
 void meridian_null_doorbell(struct meridian_null_card *card, uint32_t offset, uint32_t value);
+
+/* meridian_null_receive.c */
+void meridian_null_make(struct meridian_null_card *card, struct meridian_null_queue *queue);
 int meridian_null_open_capture(struct meridian_null_card *card, const char *path);
 void meridian_null_take(struct meridian_null_card *card, struct meridian_null_queue *queue,
 			const uint8_t *frame, uint32_t length);

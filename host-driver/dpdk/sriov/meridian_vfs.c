@@ -8,24 +8,12 @@
 
 #include <rte_alarm.h>
 
-#include "meridian.h"
+#include "meridian_vfs.h"
 
 #define PERIOD_US	2000
 #define LOOK_NS		40000000ull	/* between looks for VFs in a reset, which takes 100 ms */
 #define TURNS		16		/* messages of one period */
 #define BOX_AT_HOST	4u		/* behind those of the ports */
-
-/**
- * struct meridian_vfs - what a PF has for its VFs
- * @service: the library's
- * @vf: the VFs
- * @looked: ns at which VFs that were reset were looked for
- */
-struct meridian_vfs {
-	struct qdma_service service;
-	struct qdma_vf vf[MERIDIAN_VFS];
-	uint64_t looked;
-};
 
 static uint64_t
 now_ns(void)
@@ -354,47 +342,6 @@ meridian_stop_vfs(struct meridian *m)
 	m->vfs = NULL;
 	pthread_mutex_unlock(&m->card->lock);
 	free(vfs);
-}
-
-static bool
-is_of(const struct qdma_vf *vf, const struct rte_ether_addr *address)
-{
-	uint32_t i;
-
-	for (i = 0; i < vf->addresses && !vf->is_away; i++) {
-		if (memcmp(vf->address[i], address, RTE_ETHER_ADDR_LEN) == 0)
-			return true;
-	}
-	return vf->has_own && memcmp(vf->own, address, RTE_ETHER_ADDR_LEN) == 0;
-}
-
-/* Whether a PF's VF has or keeps the address, be it its first or fixed one; the card is locked. */
-bool
-meridian_is_of_vf(const struct meridian *m, const struct rte_ether_addr *address)
-{
-	uint32_t i;
-
-	if (m->vfs == NULL)
-		return false;
-	for (i = 0; i < m->vfs->service.vfs; i++) {
-		if (is_of(&m->vfs->vf[i], address))
-			return true;
-	}
-	return qdma_is_kept(&m->vfs->service, NULL, address->addr_bytes);
-}
-
-/* Whether a function is a PF's VF that knows of no such address; the card is locked. */
-bool
-meridian_is_left_by_vf(const struct meridian *m, uint32_t function,
-		       const struct rte_ether_addr *address)
-{
-	uint32_t i;
-
-	for (i = 0; m->vfs != NULL && i < m->vfs->service.vfs; i++) {
-		if (m->vfs->vf[i].function == function)
-			return !is_of(&m->vfs->vf[i], address);
-	}
-	return false;
 }
 
 /* What VFs have asked: taken to evicted of struct qdma_service; NULL: there are no VFs. */
