@@ -66,6 +66,7 @@ struct meridian {
 /* errors.c */
 int meridian_say(struct meridian *card, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+int meridian_queue_failed(struct meridian *card, int error);
 int meridian_say_open(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* memory.c */
@@ -75,7 +76,6 @@ void meridian_free_all(struct meridian *card);
 /* queues.c */
 int meridian_start_queues(struct meridian *card);
 void meridian_stop_queues(struct meridian *card);
-int meridian_queue_failed(struct meridian *card, int error);
 
 /* transfer.c */
 void meridian_stop_rings(struct meridian *card);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Sentences about what went wrong. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -39,4 +40,12 @@ EXPORTED int meridian_no_card(int error, const char *sentence)
 EXPORTED const char *meridian_error(const struct meridian *card)
 {
 	return card ? card->text : open_text;
+}
+
+/* What a command to the contexts ended with, in words. */
+int meridian_queue_failed(struct meridian *card, int error)
+{
+	if (error == -ENODEV)
+		return meridian_say(card, error, "the card is gone");
+	return meridian_say(card, error, "the card does not end a command to its contexts: reset it, and look whether another program uses it");
 }

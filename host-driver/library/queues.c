@@ -10,14 +10,6 @@ static const enum qdma_context_select contexts[] = {
 	QDMA_SELECT_HW_C2H, QDMA_SELECT_CREDIT_C2H, QDMA_SELECT_PREFETCH, QDMA_SELECT_COMPLETION,
 };
 
-/* What a command to the contexts ended with, in words. */
-int meridian_queue_failed(struct meridian *card, int error)
-{
-	if (error == -ENODEV)
-		return meridian_say(card, error, "the card is gone");
-	return meridian_say(card, error, "the card does not end a command to its contexts: reset it, and look whether another program uses it");
-}
-
 static int each(struct meridian *card, enum qdma_context_op op, u32 queue)
 {
 	int error = 0;

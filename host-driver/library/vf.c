@@ -129,7 +129,7 @@ void meridian_vf_stop(struct meridian *card)
 
 	for (number = 0; !error && number < card->queues; number++)
 		if (card->lent & 1u << number)
-			error = meridian_take_back(card, card->queue_base + number);
+			error = meridian_vf_take_back(card, card->queue_base + number);
 	/* A PF that does not answer hears of nothing else. */
 	if (!error)
 		error = ask_range(card, QDMA_OP_FMAP, card->queue_base, 0, &unused);
