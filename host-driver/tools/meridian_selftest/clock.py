@@ -29,6 +29,8 @@ COUNT_SECONDS = 1
 #: faster, and a servo steers gently.
 STEADY_PPM = 20
 SAMPLES = 20
+#: Between two looks at the clock. A card that a program simulates may be late for some milliseconds.
+PAUSE_SECONDS = 0.005
 PULSE_SECONDS = 3
 #: In which a pulse that is on comes, and as much time as a reading takes.
 SECOND = 1.2
@@ -61,7 +63,9 @@ def pair(handle: int) -> tuple[int, int]:
     """
     clock = (~handle << 3) | 3  # as FD_TO_CLOCKID of the kernel
     looks = []
-    for _ in range(SAMPLES):
+    for number in range(SAMPLES):
+        if number:
+            time.sleep(PAUSE_SECONDS)
         before = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         theirs = time.clock_gettime_ns(clock)
         after = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
