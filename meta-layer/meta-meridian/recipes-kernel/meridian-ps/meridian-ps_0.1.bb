@@ -13,31 +13,28 @@ SRC_URI = "\
     file://Kbuild \
     file://Kconfig \
     file://Makefile \
+    file://clock \
     file://meridian_ps.h \
     file://meridian_ps_address.c \
+    file://meridian_ps_attach.c \
     file://meridian_ps_box.c \
     file://meridian_ps_compat.h \
     file://meridian_ps_detach.c \
     file://meridian_ps_devlink.c \
     file://meridian_ps_ethtool.c \
     file://meridian_ps_filter.c \
-    file://meridian_ps_hwtstamp.c \
-    file://meridian_ps_latency.c \
     file://meridian_ps_limit.c \
     file://meridian_ps_mac_stats.c \
     file://meridian_ps_main.c \
-    file://meridian_ps_pins.c \
+    file://meridian_ps_netdev.c \
     file://meridian_ps_pm.c \
     file://meridian_ps_port.c \
-    file://meridian_ps_ptp.c \
     file://meridian_ps_queue_stats.c \
     file://meridian_ps_ring.c \
     file://meridian_ps_rx.c \
     file://meridian_ps_service.c \
-    file://meridian_ps_stamp.c \
     file://meridian_ps_stats.c \
     file://meridian_ps_tx.c \
-    file://meridian_ps_watch.c \
     file://selftest \
     file://meridian_port_run.h \
     file://meridian_port_stats.h \

@@ -422,6 +422,13 @@ static inline void meridian_ps_write(struct meridian_ps *card, u32 offset, u32 v
 	writel(value, card->regs + offset);
 }
 
+/* Whether the card still answers: it does not while its logic is not loaded, or is another. */
+static inline bool meridian_ps_present(struct meridian_ps *card)
+{
+	return meridian_ps_read(card, MERIDIAN_IDENT_PS_BASE + MERIDIAN_IDENT_MAGIC) ==
+	       MERIDIAN_MAGIC;
+}
+
 static inline u32 meridian_ps_ptp_read(struct meridian_ps *card, u32 offset)
 {
 	return meridian_ps_read(card, MERIDIAN_PTP_PS_BASE + offset);
@@ -464,11 +471,11 @@ static inline u32 meridian_ps_posted(const struct meridian_ps_ring *ring)
 	return (u16)(READ_ONCE(ring->producer) - READ_ONCE(ring->consumer));
 }
 
-/* meridian_ps_main.c */
-bool meridian_ps_present(struct meridian_ps *card);
+/* meridian_ps_netdev.c */
+int meridian_ps_add_port(struct meridian_ps *card, u32 index);
 
 /* meridian_ps_port.c */
-int meridian_ps_add_port(struct meridian_ps *card, u32 index);
+int meridian_ps_poll(struct napi_struct *napi, int budget);
 int meridian_ps_begin_port(struct meridian_ps_port *port);
 int meridian_ps_up(struct meridian_ps_port *port);
 int meridian_ps_down(struct meridian_ps_port *port);
@@ -510,8 +517,10 @@ int meridian_ps_init_service(struct meridian_ps_port *port);
 void meridian_ps_start_service(struct meridian_ps_port *port);
 void meridian_ps_stop_service(struct meridian_ps_port *port);
 
-/* meridian_ps_detach.c */
+/* meridian_ps_attach.c */
 int meridian_ps_init_detach(struct meridian_ps_port *port);
+
+/* meridian_ps_detach.c */
 void meridian_ps_detach(struct meridian_ps_port *port, int error);
 void meridian_ps_look_again(struct meridian_ps_port *port);
 
@@ -561,6 +570,8 @@ int meridian_ps_hwtstamp_set(struct net_device *netdev, struct kernel_hwtstamp_c
 /* meridian_ps_ptp.c */
 int meridian_ps_init_ptp(struct meridian_ps *card);
 void meridian_ps_restore_ptp(struct meridian_ps *card);
+
+/* meridian_ps_time.c */
 void meridian_ps_time(struct meridian_ps *card, struct timespec64 *now,
 		      struct ptp_system_timestamp *system);
 

@@ -17,19 +17,6 @@
 /* The first minor version of the register map that has the counts of the MACs' clocks. */
 #define CLOCKS_MINOR	19
 
-/**
- * meridian_ps_present() - look whether the card still answers
- * @card: it
- *
- * Context: Does not sleep.
- * Return: false while its logic is not loaded, or is another.
- */
-bool meridian_ps_present(struct meridian_ps *card)
-{
-	return meridian_ps_read(card, MERIDIAN_IDENT_PS_BASE + MERIDIAN_IDENT_MAGIC) ==
-	       MERIDIAN_MAGIC;
-}
-
 /* Whether this is a card that the driver knows; says in a sentence why not. */
 static int identify(struct meridian_ps *card)
 {

@@ -8,6 +8,7 @@
 
 #include "meridian_ps_compat.h"
 #include "meridian_ps.h"
+#include "meridian_ps_time.h"
 
 /* The clocks of the MACs, which may be off as well, follow up to 1000 ppm. */
 #define MAX_PPB	500000
@@ -26,48 +27,6 @@ static struct meridian_ps *to_card(struct ptp_clock_info *info)
 	return container_of(info, struct meridian_ps, ptp.info);
 }
 
-static void command(struct meridian_ps *card, u32 mask)
-{
-	meridian_ps_ptp_write(card, MERIDIAN_PTP_COMMAND, mask);
-}
-
-static void read_seconds(struct meridian_ps *card, struct timespec64 *latched)
-{
-	u64 high = meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_SECONDS_HIGH);
-
-	latched->tv_sec = high << 32 | meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_SECONDS_LOW);
-}
-
-/* Under the lock of the latch. */
-static void latch_time(struct meridian_ps *card, struct timespec64 *now,
-		       struct ptp_system_timestamp *system)
-{
-	ptp_read_system_prets(system);
-	command(card, MERIDIAN_PTP_COMMAND_LATCH_MASK);
-	/* The command is at the clock when what is read behind it has come. */
-	now->tv_nsec = meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_NANOSECONDS);
-	ptp_read_system_postts(system);
-	read_seconds(card, now);
-}
-
-/**
- * meridian_ps_time() - read the clock
- * @card: whose
- * @now: its time
- * @system: the system's before and after, or NULL
- *
- * Context: Does not sleep.
- */
-void meridian_ps_time(struct meridian_ps *card, struct timespec64 *now,
-		      struct ptp_system_timestamp *system)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&card->ptp.latch, flags);
-	latch_time(card, now, system);
-	spin_unlock_irqrestore(&card->ptp.latch, flags);
-}
-
 static int gettimex64(struct ptp_clock_info *info, struct timespec64 *now,
 		      struct ptp_system_timestamp *system)
 {
@@ -82,7 +41,7 @@ static void set_time(struct meridian_ps *card, const struct timespec64 *time, u3
 	meridian_ps_ptp_write(card, MERIDIAN_PTP_SET_SECONDS_LOW, lower_32_bits(time->tv_sec));
 	meridian_ps_ptp_write(card, MERIDIAN_PTP_SET_NANOSECONDS, time->tv_nsec);
 	meridian_ps_ptp_write(card, MERIDIAN_PTP_SET_FRACTION, 0);
-	command(card, MERIDIAN_PTP_COMMAND_SET_MASK | with);
+	meridian_ps_clock_command(card, MERIDIAN_PTP_COMMAND_SET_MASK | with);
 }
 
 static bool is_time(const struct timespec64 *time)
@@ -113,7 +72,7 @@ static void adjust(struct meridian_ps *card, s64 delta, u32 fraction)
 		delta -= part;
 		meridian_ps_ptp_write(card, MERIDIAN_PTP_ADJUST_NANOSECONDS, (u32)part);
 		meridian_ps_ptp_write(card, MERIDIAN_PTP_ADJUST_FRACTION, delta ? 0 : fraction);
-		command(card, MERIDIAN_PTP_COMMAND_ADJUST_MASK);
+		meridian_ps_clock_command(card, MERIDIAN_PTP_COMMAND_ADJUST_MASK);
 	} while (delta);
 }
 
@@ -128,7 +87,7 @@ static void jump(struct meridian_ps *card, const struct timespec64 *now,
 	set_time(card, time, MERIDIAN_PTP_COMMAND_LATCH_MASK);
 	then.tv_nsec = meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_NANOSECONDS);
 	fine = meridian_ps_ptp_read(card, MERIDIAN_PTP_TIME_FRACTION) + card->ptp.increment;
-	read_seconds(card, &then);
+	meridian_ps_latched_seconds(card, &then);
 	then = timespec64_sub(then, *now);
 	passed = timespec64_to_ns(&then) + (fine >> 32);
 	/* A card that was reset or has gone meanwhile had another time. */
@@ -141,7 +100,7 @@ static int step_locked(struct meridian_ps *card, s64 delta)
 {
 	struct timespec64 now, time;
 
-	latch_time(card, &now, NULL);
+	meridian_ps_latch_time(card, &now, NULL);
 	time = timespec64_add(now, ns_to_timespec64(delta));
 	if (!is_time(&time))
 		return -ERANGE;
