@@ -72,9 +72,11 @@ int meridian_twin_send(struct meridian_twin *twin, struct meridian_link_header *
 int meridian_twin_ask(struct meridian_twin *twin, struct meridian_link_header *header,
 		      const void *payload, size_t bytes, int file);
 
+/* meridian_twin_address.c */
+void *meridian_twin_find(uint64_t address, size_t bytes);
+
 /* meridian_twin_memory.c */
 int meridian_twin_share_memory(struct meridian_twin *twin);
-void *meridian_twin_find(uint64_t address, size_t bytes);
 int meridian_twin_file(const char *name, size_t bytes);
 
 /* meridian_twin_doorbells.c */

@@ -9,23 +9,7 @@
 #include "heap.h"
 #include "life.h"
 
-struct life life = { .device = DEVICE };
 static uint64_t steps_done;
-
-uint32_t
-draw(uint32_t below)
-{
-	life.random_state ^= life.random_state << 13;
-	life.random_state ^= life.random_state >> 7;
-	life.random_state ^= life.random_state << 17;
-	return (life.random_state >> 16) % below;
-}
-
-bool
-one_in(uint32_t turns)
-{
-	return draw(turns) == 0;
-}
 
 static const struct {
 	void (*run)(void);
