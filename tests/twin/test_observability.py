@@ -197,6 +197,7 @@ def test_wrong_fcs_on_demand(run_card: Callable[..., Any], tmp_path: Path) -> No
         ('{"op": "link"}', "must be true or false"),
         ('{"op": "ps_memory"}', "must be true or false"),
         ('{"op": "fcs", "direction": "up"}', "rx or tx"),
+        ('{"op": "clock", "direction": "tx"}', "must be true or false"),
         ('{"op": "fcs", "direction": "rx", "probability": 2}', "choose 0.0 to 1.0"),
         ('{"op": "capture", "file": "/nowhere/at/all"}', "nowhere"),
         ('{"op": "trace", "file": "x.fst", "for_ns": 100}', "without tracing"),

@@ -131,6 +131,40 @@ def test_the_clocks_of_the_macs_are_counted_against_the_ptp_clock(run_card: Call
         assert 0 < (last.rx - first.rx) % 2**32 < 400_000 and 0 < (last.tx - first.tx) % 2**32 < 400_000
 
 
+@pytest.mark.parametrize("direction", ["rx", "tx"])
+def test_a_clock_of_a_mac_that_stands_still_is_told(
+    run_card: Callable[..., Any], tmp_path: Path, direction: str
+) -> None:
+    """Its count is an old one, the other clock's goes on, and so does the time that nobody simulates."""
+    card = run_card("--control", str(tmp_path / "control"))
+    with Control(tmp_path / "control") as control, Host.connect(card.socket, lockstep=True) as host:
+        regs, other = host.card.regs, {"rx": "tx", "tx": "rx"}[direction]
+
+        def latch() -> tuple[set[str], dict[str, int]]:
+            """Which clocks stand still, and what each has counted."""
+            host.card.access(regs.address("PORT", "CLOCK_LATCH"), 1)
+            host.link.advance(10**9)
+            state = host.card.read(regs.address("PORT", "CLOCK_LATCH"))
+            assert not state >> 8 & 1, "the latch does not end"
+            still = {name for bit, name in ((9, "rx"), (10, "tx")) if state >> bit & 1}
+            return still, {name: host.card.read(regs.address("PORT", f"{name}_CLOCK")) for name in ("RX", "TX")}
+
+        host.link.advance(10**9)
+        _, before = latch()
+        control.ask("clock", direction=direction, on=False)
+        host.link.advance(10**12)
+        still, counted = latch()
+        assert still == {direction}
+        assert counted[direction.upper()] == before[direction.upper()]
+        assert counted[other.upper()] != before[other.upper()]
+        control.ask("clock", direction=direction, on=True)
+        host.link.advance(10**9)
+        still, after = latch()
+        assert still == set()
+        # It goes on where it stood: 3 ms and what the accesses take.
+        assert 0 < (after[direction.upper()] - before[direction.upper()]) % 2**32 < 3_000_000
+
+
 def test_time_is_skipped_up_to_a_timer_and_no_further(run_card: Callable[..., Any], tmp_path: Path) -> None:
     """Of a completion ring, 200 us. 5 us before its end the card runs edge by edge again."""
     vector, timer_us = 5, 200

@@ -137,6 +137,16 @@ def test_a_clock_that_is_too_fast(bench: Bench) -> None:
     bench.guest.run(ADJUST.format(ppm=0))
 
 
+def test_a_clock_of_a_mac_that_stands_still(bench: Bench) -> None:
+    bench.control.ask("clock", direction="tx", on=False)
+    try:
+        assert bench.guest.statistics()["port_tx_clock_still"] == 1
+        bench.fails_in("phc", "the transmit clock of eth0 stands still")
+    finally:
+        bench.control.ask("clock", direction="tx", on=True)
+    assert bench.guest.statistics()["port_tx_clock_still"] == 0
+
+
 def test_a_pulse_that_does_not_come(bench: Bench) -> None:
     with stand_in(bench.guest, PULSE):
         bench.fails_in("pps", "no pulse of ptp0 comes")

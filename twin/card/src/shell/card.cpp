@@ -91,6 +91,7 @@ struct Card::Parts {
   std::uint32_t in_reset = (std::uint32_t{1} << clock_count) - 1;  // by clock
   std::uint32_t high = 0;                                          // clocks whose pin the shell last saw high
   std::uint32_t skipping = 0;                                      // clocks whose next edge stands for several
+  std::uint32_t stopped = 0;                                       // clocks that have no edges
   bool unsettled = false;                                          // an input changed that belongs to no clock edge
   std::uint64_t now_ps = 0;
   std::uint64_t steps = 0;
@@ -250,7 +251,11 @@ void Card::Parts::watch_timers(std::uint32_t rising) {
 
 void Card::Parts::step() {
   for (;;) {
-    const ClockEdge edge = clocks.advance();
+    ClockEdge edge = clocks.advance();
+    if (stopped != 0) {
+      edge.rising &= ~stopped;
+      if (edge.rising == 0 && edge.falling == 0) continue;
+    }
     // A clock must have been seen low, and the inputs driven at its last edge must have settled, before it rises again.
     // The evaluation of another clock's edge in between does both; without one, it takes an evaluation of its own.
     if (unsettled || (edge.rising & high) != 0) {
@@ -337,8 +342,9 @@ void Card::set_host_edge(std::function<void(std::uint64_t)> edge) {
 
 void Card::skip(std::uint64_t ps) {
   Parts& p = *parts_;
-  const auto left_out = p.clocks.jump(std::min(ps, longest_skip_ps) * 1000);
+  auto left_out = p.clocks.jump(std::min(ps, longest_skip_ps) * 1000);
   for (unsigned i = 0; i < clock_count; ++i) {
+    if ((p.stopped >> i & 1) != 0) left_out[i] = 0;
     if (left_out[i] == 0) continue;
     p.set_skip(i, left_out[i] + 1);
     p.skipping |= std::uint32_t{1} << i;
@@ -464,6 +470,11 @@ void Card::set_link(unsigned port, bool up) {
   if (up && parts_->ports.at(port).link_up == 0) parts_->draw_latencies(port);
   parts_->ports.at(port).link_up = up;
   parts_->unsettled = true;
+}
+
+void Card::stop_mac_clock(unsigned port, bool receive, bool stopped) {
+  const std::uint32_t bit = std::uint32_t{1} << (receive ? rx_clock(port) : tx_clock(port));
+  parts_->stopped = stopped ? parts_->stopped | bit : parts_->stopped & ~bit;
 }
 
 void Card::watch_rx_restarts(std::function<void(unsigned)> watch) {

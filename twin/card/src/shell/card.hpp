@@ -119,6 +119,9 @@ class Card {
   /// A link that comes up has latencies of its own.
   void set_link(unsigned port, bool up);
 
+  /// A clock of a port's MAC stands still, as that of a transceiver without a reference, or goes on.
+  void stop_mac_clock(unsigned port, bool receive, bool stopped);
+
   /// Called when the shell begins to reset the receiver of a port.
   void watch_rx_restarts(std::function<void(unsigned port)> watch);
 

@@ -38,6 +38,12 @@ unsigned port(const Json& request) {
   return request.contains("port") ? number(request, "port", 0U, Card::ports() - 1) : 0U;
 }
 
+bool is_receive(const Json& request) {
+  const std::string direction = text(request, "direction");
+  if (direction != "rx" && direction != "tx") throw InputError("direction: rx or tx");
+  return direction == "rx";
+}
+
 }  // namespace
 
 const std::map<std::string, Control::Operation>& Control::operations() {
@@ -55,6 +61,8 @@ const std::map<std::string, Control::Operation>& Control::operations() {
         &Control::share}},
       {"fcs",
        {"port (0), direction rx or tx, and next N, every N or probability P: frames get a wrong FCS", &Control::fcs}},
+      {"clock",
+       {"port (0), direction rx or tx, on: the clock of a MAC runs; false: it stands still", &Control::clock}},
       {"transceiver",
        {"port (0), and any of: error_rate of bits, pattern 0 to 5 that the other end sends (1 PRBS7, 2 9, 3 15, 4 23, "
         "5 31), answers (to accesses by DRP), eye_width in unit intervals, eye_height in codes, eye_shift in unit "
@@ -124,14 +132,17 @@ Json Control::share(const Json& request) {
 }
 
 Json Control::fcs(const Json& request) {
-  const std::string direction = text(request, "direction");
-  if (direction != "rx" && direction != "tx") throw InputError("direction: rx or tx");
   Card& card = node_.card();
-  FcsFault& fault = direction == "rx" ? card.mac_rx(port(request)).fcs_fault() : card.mac_tx(port(request)).fcs_fault();
+  FcsFault& fault = is_receive(request) ? card.mac_rx(port(request)).fcs_fault() : card.mac_tx(port(request)).fcs_fault();
   constexpr std::uint64_t most = 1'000'000'000'000;
   if (request.contains("next")) fault.next(number<std::uint64_t>(request, "next", 0, most));
   if (request.contains("every")) fault.every(number<std::uint64_t>(request, "every", 0, most));
   if (request.contains("probability")) fault.probability(number(request, "probability", 0.0, 1.0), 1);
+  return {};
+}
+
+Json Control::clock(const Json& request) {
+  node_.card().stop_mac_clock(port(request), is_receive(request), !flag(request, "on"));
   return {};
 }
 

@@ -43,6 +43,7 @@ class Control {
   Json cut(const Json& request);
   Json share(const Json& request);
   Json fcs(const Json& request);
+  Json clock(const Json& request);
   Json transceiver(const Json& request);
   Json external_timestamp(const Json& request);
   Json ps_memory(const Json& request);
