@@ -61,8 +61,7 @@ const std::map<std::string, Control::Operation>& Control::operations() {
         &Control::share}},
       {"fcs",
        {"port (0), direction rx or tx, and next N, every N or probability P: frames get a wrong FCS", &Control::fcs}},
-      {"clock",
-       {"port (0), direction rx or tx, on: the clock of a MAC runs; false: it stands still", &Control::clock}},
+      {"clock", {"port (0), direction rx or tx, on: the clock of a MAC runs; false: it stands still", &Control::clock}},
       {"transceiver",
        {"port (0), and any of: error_rate of bits, pattern 0 to 5 that the other end sends (1 PRBS7, 2 9, 3 15, 4 23, "
         "5 31), answers (to accesses by DRP), eye_width in unit intervals, eye_height in codes, eye_shift in unit "
@@ -133,7 +132,8 @@ Json Control::share(const Json& request) {
 
 Json Control::fcs(const Json& request) {
   Card& card = node_.card();
-  FcsFault& fault = is_receive(request) ? card.mac_rx(port(request)).fcs_fault() : card.mac_tx(port(request)).fcs_fault();
+  FcsFault& fault =
+      is_receive(request) ? card.mac_rx(port(request)).fcs_fault() : card.mac_tx(port(request)).fcs_fault();
   constexpr std::uint64_t most = 1'000'000'000'000;
   if (request.contains("next")) fault.next(number<std::uint64_t>(request, "next", 0, most));
   if (request.contains("every")) fault.every(number<std::uint64_t>(request, "every", 0, most));
