@@ -90,7 +90,7 @@ def test_a_root_that_nobody_can_log_in_to_is_not_well(
     assert disk.record() == (3, 3)
 
 
-def test_the_way_back(disk: Disk, tmp_path: Path, run: Run) -> None:
+def test_the_option_back_starts_the_other_root_next(disk: Disk, tmp_path: Path, run: Run) -> None:
     root_image(tmp_path / "root", 7)
     assert run(tmp_path / "root").returncode == 0
     done = run("--back")
@@ -105,7 +105,7 @@ def test_there_is_no_way_back_to_what_is_no_whole_root(disk: Disk, run: Run) -> 
     assert disk.record() == (2, None)
 
 
-def test_what_this_card_cannot_start_changes_nothing(disk: Disk, tmp_path: Path, run: Run) -> None:
+def test_an_image_that_this_card_cannot_start_changes_nothing(disk: Disk, tmp_path: Path, run: Run) -> None:
     (tmp_path / "large").touch()
     os.truncate(tmp_path / "large", 12 * MEBI + 512)
     (tmp_path / "odd").write_bytes(bytes(1000))
@@ -236,7 +236,9 @@ def test_a_root_that_is_mounted_is_not_written(
     assert disk.path.read_bytes() == before and (running.changes(3) / "upper").is_dir()
 
 
-def test_what_may_not_be_on_the_card_is_told(disk: Disk, tmp_path: Path, programs: Programs, running: Running) -> None:
+def test_an_update_that_cannot_be_flushed_to_the_card_fails(
+    disk: Disk, tmp_path: Path, programs: Programs, running: Running
+) -> None:
     """The card takes no more writes: in an update, and when the record that names the root that does not run is mended."""
     root_image(tmp_path / "root", 7)
     (running.stand_ins / "sync").write_text("#!/bin/sh\nexit 1\n")
