@@ -135,7 +135,7 @@ def test_pause_stops_both_queues_until_its_quanta_are_over(world: World) -> None
     assert world.counters()["rx_pause"] == 1
 
 
-def test_off_by_default_and_then_frames_go_as_before(world: World) -> None:
+def test_pause_and_pfc_are_ignored_unless_they_are_switched_on(world: World) -> None:
     def to_host() -> int:
         return world.host.card.counters("PORT_COUNTERS", 0)["rx_to_host"]
 
