@@ -194,7 +194,7 @@ def test_a_frame_made_shorter_goes_up_as_it_is(link: Link) -> None:
 
 
 @pytest.mark.parametrize("spare", [0, 8000])
-def test_a_program_asks_the_card(link: Link, spare: int) -> None:
+def test_a_program_reads_the_cards_hash_and_vlan_tag(link: Link, spare: int) -> None:
     """Its hash with its type, and the tag that it has taken out. spare: the frame is in parts."""
     guest = link.guest
     key = hash_key(link)
