@@ -77,7 +77,7 @@ def test_an_early_suite_ends_with_the_run(tmp_path: Path, monkeypatch: pytest.Mo
     assert not (tmp_path / "second").exists()
 
 
-def test_what_machines_need_is_built_early() -> None:
+def test_programs_and_images_of_machines_are_built_early() -> None:
     early = {suite.name for suite in run.suites(long=False) if suite.early}
     images = {f"image of a {what}" for what in ("host", "host with DPDK", "PS")}
     assert early == {"DPDK", "busybox of the card", "QEMU", *images}
@@ -89,7 +89,7 @@ def leaves(folder: Path, then: str) -> str:
     return f"(trap '' INT TERM; echo $BASHPID >{folder}/new; mv {folder}/new {folder}/pid; while true; do sleep 0.1; done) & {then}"
 
 
-def test_what_an_early_suite_has_begun_ends_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_of_an_early_suite_end_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "END_SECONDS", 1)
     with Early([PLAIN, shell("first", leaves(tmp_path, "wait"))], tmp_path / "log"):
         until((tmp_path / "pid").exists, "the first suite")

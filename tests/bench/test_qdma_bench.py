@@ -247,7 +247,7 @@ def test_our_engine_answers_registers_while_a_host_rings_more_than_it_takes(own:
 
 
 @pytest.mark.long
-def test_our_engine_has_the_flight_of_the_link(own: Any) -> None:
+def test_a_round_trip_with_our_engine_has_three_round_trips_of_the_link(own: Any) -> None:
     """Three round trips of the link, and as much for engine, shell and host at each of its lengths."""
     options = ("--mode", "round-trip", "--bytes", "64", "--pcie", "3:8", "--poll-ns", "10", "--for-us", "200")
     none, some = (measured(own, *options, "--pcie-round-trip", link)["round_trip_ns"] for link in ("0", "800"))

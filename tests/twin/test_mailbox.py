@@ -114,12 +114,12 @@ def test_a_late_answer_that_has_come_already_is_left_out(slow: Slow, mailbox: Ma
     assert ask(mailbox, Op.CSR) == 3
 
 
-def test_other_requests_need_not_wait(slow: Slow, mailbox: Mailbox) -> None:
+def test_another_request_need_not_wait_for_a_late_answer(slow: Slow, mailbox: Mailbox) -> None:
     given_up(slow, mailbox, Op.QUEUE_REQUEST)
     assert ask(mailbox, Op.CSR) == 2
 
 
-def test_a_refusal_shows_the_order_too(slow: Slow, mailbox: Mailbox) -> None:
+def test_a_refusal_is_that_of_the_request_that_it_answers(slow: Slow, mailbox: Mailbox) -> None:
     given_up(slow, mailbox, Op.HELLO)
     slow.code = Code.NOT_EXISTS
     with pytest.raises(MailboxError, match="HELLO was refused: NOT_EXISTS"):

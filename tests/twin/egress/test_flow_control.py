@@ -192,7 +192,7 @@ def test_a_storm_ends_by_the_watchdog(world: World) -> None:
     assert world.get("STATE", "STORM") == 0 and not world.sent(), "the next pause is obeyed again"
 
 
-def test_the_end_of_obedience_ends_the_pause(world: World) -> None:
+def test_a_pause_ends_when_flow_control_is_switched_off(world: World) -> None:
     world.set("RECEIVE", pfc=0xFF)
     world.receive(pfc(UPPER, MOST))
     world.set("RECEIVE", pfc=0)
