@@ -55,7 +55,7 @@ def test_a_suite_that_fails_early_stops_no_other(tmp_path: Path) -> None:
         until((tmp_path / "second").exists, "the second suite")
 
 
-def test_nothing_is_early_before_the_first_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_built_early_for_the_first_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With ONLY=QEMU its own run builds it, and shows its progress."""
     with Early([shell("QEMU", f"touch {tmp_path}/built")], tmp_path / "log"):
         pass
@@ -64,7 +64,7 @@ def test_nothing_is_early_before_the_first_suite(tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize("stubborn", [False, True])
-def test_what_is_early_ends_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stubborn: bool) -> None:
+def test_an_early_suite_ends_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stubborn: bool) -> None:
     monkeypatch.setattr(run, "END_SECONDS", 1)
     deaf = "trap '' TERM; " if stubborn else ""
     first = shell("first", f"{deaf}echo $$ >{tmp_path}/pid; while true; do sleep 0.1; done")
@@ -77,7 +77,7 @@ def test_what_is_early_ends_with_the_run(tmp_path: Path, monkeypatch: pytest.Mon
     assert not (tmp_path / "second").exists()
 
 
-def test_what_machines_need_is_built_early() -> None:
+def test_programs_and_images_of_machines_are_built_early() -> None:
     early = {suite.name for suite in run.suites(long=False) if suite.early}
     images = {f"image of a {what}" for what in ("host", "host with DPDK", "PS")}
     assert early == {"DPDK", "busybox of the card", "QEMU", *images}
@@ -89,7 +89,7 @@ def leaves(folder: Path, then: str) -> str:
     return f"(trap '' INT TERM; echo $BASHPID >{folder}/new; mv {folder}/new {folder}/pid; while true; do sleep 0.1; done) & {then}"
 
 
-def test_what_an_early_suite_has_begun_ends_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_of_an_early_suite_end_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "END_SECONDS", 1)
     with Early([PLAIN, shell("first", leaves(tmp_path, "wait"))], tmp_path / "log"):
         until((tmp_path / "pid").exists, "the first suite")
@@ -136,7 +136,7 @@ run.main()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_what_is_early(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_signal_ends_the_early_suite(tmp_path: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-c", SIGNALLED, str(tmp_path)]
     with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(Path(run.__file__).parent)}) as it:
         until((tmp_path / "pid").exists, "the first suite")

@@ -72,7 +72,7 @@ def test_published_tables_are_read() -> None:
     assert (first.direction, first.gap_ns, first.command_us) == ("h2c", 200, 1.0)
 
 
-def test_a_reference_has_the_ratio() -> None:
+def test_a_reference_has_the_ratio_of_measured_to_published_value() -> None:
     assert dma_published.reference(30.0, 40.0, "x.csv") == {"value": 40.0, "source": "x.csv", "ratio": 0.75}
     assert dma_published.reference(30.0, None, "x.csv") is None
 
@@ -151,7 +151,7 @@ def test_a_row_of_tuning_has_one_setting_and_asks_for_it() -> None:
     assert {value for setting, value in rows if setting == "payload"} == {128, 256, 512}
 
 
-def test_rows_of_tuning_alone(bench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_option_tuning_measures_the_rows_of_tuning_alone(bench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder, engine in ((bench, "qdma_model"), (bench / "own", "meridian")):
         cases = [
             f"{mode}) echo '{json.dumps(said(mode, *moved, engine))}' ;;"
@@ -218,7 +218,9 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_what_cannot_be_measured_is_told_and_left_out(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_measurement_that_fails_is_reported_and_has_no_figure(
+    bench: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for folder in (bench, bench / "own"):
         program(folder, "echo 'qdma_bench: no frame came to the host' >&2", "exit 3")
     assert dma.main() == 1
@@ -244,7 +246,7 @@ def test_an_answer_that_is_none_costs_no_other_figure(tmp_path: Path, answer: st
     assert len(missing) == 1 and missing[0].startswith(f"BAR2, load idle, 32 requests: {said}")
 
 
-def test_page_and_figures(bench: Path) -> None:
+def test_the_page_and_the_json_have_a_figure_of_each_mode_and_engine(bench: Path) -> None:
     for folder, engine in ((bench, "qdma_model"), (bench / "own", "meridian")):
         answers = {mode: json.dumps(said(mode, *moved, engine)) for mode, moved in (
             ("idle", (0, 0)), ("c2h", (6400, 0)), ("h2c", (0, 6400)), ("both", (6400, 6400)), ("forward", (6400, 6400)),
@@ -306,7 +308,7 @@ def test_rows_wait_for_what_the_builds_leave_out() -> None:
     assert len({it["id"] for it in dma_waits.waits()}) == len(dma_waits.ROWS)
 
 
-def test_what_a_link_carries() -> None:
+def test_the_limit_of_a_link_counts_the_headers_of_its_packets() -> None:
     """Gen3x8 has 7,877 bytes a us each way. Of 64 bytes: 88 and 40 up for payload and completion, 24 for a read request; 84
     and 16 down. Of 1,518: 6 packets of payload, 3 read requests."""
     for mode, size, limit in (
@@ -334,7 +336,9 @@ def test_a_folder_without_the_program_is_told(tmp_path: Path) -> None:
         dma.built(tmp_path)
 
 
-def test_one_length_is_chosen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_that_choose_the_runs_exclude_each_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "argv", ["dma.py", "--quick", "--full"])
     with pytest.raises(SystemExit, match="2"):
         dma.main()

@@ -23,7 +23,7 @@ def test_what_was_not_counted_is_left_out() -> None:
     assert not {("instructions_per_packet", "meridian"), ("instructions_per_packet_ratio", "igb")} & found
 
 
-def test_ours_is_compared_with_each_other_card() -> None:
+def test_our_card_is_compared_with_each_other_card() -> None:
     runs = {"meridian": [Run(900, 10.0, 0.5), Run(1100, 30.0, 0.5), Run(1000, 20.0, 0.5)]}
     runs |= {"virtio-net": [Run(500, 40.0, 0.5)], "igb": [Run(2000, 10.0, 0.5)]}
     found = {(one.id, one.point["peer"]): one for one in figures(runs, {"bytes": 64})}

@@ -50,7 +50,7 @@ def ends(tmp_path: Path, cells: list[dict]) -> dict[str, dict[str, int]]:
     return {clock: {end.path[-1]: end.depth for end in found} for clock, found in result.ends.items()}
 
 
-def test_luts_between_registers(tmp_path: Path) -> None:
+def test_a_path_has_the_depth_of_its_luts_between_two_registers(tmp_path: Path) -> None:
     cells = [flip_flop("0", 10), *luts(10, 3), flip_flop(13, 20), *luts(20, 1), flip_flop(21, 30, clock=2)]
     found = ends(tmp_path, cells)
     assert found["fast"]["net20.D"] == 3
@@ -99,7 +99,7 @@ def test_a_lut_ram_of_one_port_may_be_written_with_what_it_has(tmp_path: Path) -
     assert found["slow"]["net40.D"] == 4
 
 
-def test_a_loop_is_told(tmp_path: Path) -> None:
+def test_a_loop_of_luts_is_an_error(tmp_path: Path) -> None:
     cells = [cell("LUT1", A=[10], O=[11]), cell("LUT1", A=[11], O=[10]), flip_flop(10, 12)]
     with pytest.raises(RuntimeError, match="loop"):
         ends(tmp_path, cells)

@@ -47,14 +47,14 @@ def measured(bench: Any, *options: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_without_a_limit_it_is_the_pins(bench: Any) -> None:
+def test_the_pins_bound_the_rate_if_no_link_is_modelled(bench: Any) -> None:
     """512 bits at 250 MHz: a frame of 1024 bytes takes 64 ns."""
     result = measured(bench, "--bytes", "1024", "--queues", "4", "--poll-ns", "100")
     assert result["mpps"] == pytest.approx(1e3 / 64, rel=0.03)
     assert result["gbps"] == pytest.approx(result["mpps"] * 8 * 1.024)
 
 
-def test_a_link_limits_and_delays(bench: Any) -> None:
+def test_a_link_bounds_the_rate_and_adds_to_the_latency(bench: Any) -> None:
     wide, narrow = (measured(bench, "--bytes", "1024", "--queues", "4", "--pcie", link) for link in ("3:16", "3:8"))
     assert 0.45 < narrow["mpps"] / wide["mpps"] < 0.55
     # 1024 bytes are 65 ns on 16 lanes, and half of the round trip of 800 ns.
@@ -75,13 +75,13 @@ def test_one_direction_moves_no_byte_the_other_way(bench: Any, mode: str, other:
 
 
 @pytest.mark.parametrize("mode", ["forward", "both", "loopback", "round-trip"])
-def test_both_directions_move(bench: Any, mode: str) -> None:
+def test_each_mode_of_both_directions_moves_frames_in_both(bench: Any, mode: str) -> None:
     found = measured(bench, "--mode", mode, "--bytes", "200", "--pcie", "3:8", "--poll-ns", "50")
     assert min(found[direction]["frames"] for direction in ("c2h", "h2c")) > 3
 
 
 @pytest.mark.parametrize(("size", "queues"), [(64, 4), (2112, 1)])
-def test_forwarding_is_measured_when_it_lasts(bench: Any, size: int, queues: int) -> None:
+def test_forwarding_is_measured_after_the_rings_of_the_host_are_full(bench: Any, size: int, queues: int) -> None:
     """Until the rings of the host are full, more frames come than go."""
     found = measured(bench, "--bytes", str(size), "--queues", str(queues), "--pcie", "3:16", "--for-us", "200")
     assert found["h2c"]["frames"] == pytest.approx(found["c2h"]["frames"], rel=0.02)
@@ -94,7 +94,7 @@ def test_forwarding_settles_though_the_host_hears_of_many_frames_at_a_time(bench
     assert found["h2c"]["frames"] == pytest.approx(found["c2h"]["frames"], rel=0.02)
 
 
-def test_c2h_is_what_the_link_carries(bench: Any) -> None:
+def test_c2h_reaches_95_percent_of_what_the_link_can_carry(bench: Any) -> None:
     """A frame of 1024 bytes is four packets of 256 and a completion of 16, each with 24 bytes around it. The rest is status
     entries and requests of descriptors."""
     found = measured(bench, "--mode", "c2h", "--bytes", "1024", "--queues", "8", "--pcie", "3:8")
@@ -102,14 +102,14 @@ def test_c2h_is_what_the_link_carries(bench: Any) -> None:
     assert 0.95 * most < found["mpps"] < most
 
 
-def test_h2c_is_what_the_link_carries(bench: Any) -> None:
+def test_h2c_reaches_95_percent_of_what_the_link_can_carry(bench: Any) -> None:
     """A frame of 1024 bytes is four answers of 256 with 20 bytes around each; its descriptor has 16."""
     found = measured(bench, "--mode", "h2c", "--bytes", "1024", "--queues", "8", "--pcie", "3:8")
     most = GEN3X8 / 8 / (1024 + 16 + 4 * 20) / 1e6
     assert 0.95 * most < found["mpps"] <= 1.01 * most
 
 
-def test_a_round_trip_is_three_of_the_link(bench: Any) -> None:
+def test_a_round_trip_of_a_frame_takes_three_round_trips_of_the_link(bench: Any) -> None:
     """Frame and completion to the host, doorbell to the card, descriptor, data: half, half, one, one."""
     options = ("--mode", "round-trip", "--bytes", "1", "--pcie", "3:8", "--poll-ns", "10")
     for link_ns in (400, 800):
@@ -120,17 +120,17 @@ def test_a_round_trip_is_three_of_the_link(bench: Any) -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 20, 64, 65, 2015, 4096])
 @pytest.mark.parametrize("mode", ["round-trip", "loopback"])
-def test_sizes_of_the_loop(bench: Any, mode: str, size: int) -> None:
+def test_loopback_and_round_trip_pass_frames_of_each_size(bench: Any, mode: str, size: int) -> None:
     assert measured(bench, "--mode", mode, "--bytes", str(size), "--pcie", "2:8")["frames"] > 2
 
 
-def test_random_places_give_the_same_frames(bench: Any) -> None:
+def test_frames_arrive_whole_if_buffers_are_at_random_places(bench: Any) -> None:
     found = measured(bench, "--mode", "both", "--random", "--queues", "16", "--pcie", "3:16")
     assert found["c2h"]["frames"] > 100
     assert found["h2c"]["frames"] > 100
 
 
-def test_what_is_offered_passes(bench: Any) -> None:
+def test_a_rate_below_the_limit_passes_with_the_latency_of_the_link(bench: Any) -> None:
     for mode, latency in (("c2h", "latency_ns"), ("h2c", "h2c_latency_ns")):
         found = measured(bench, "--mode", mode, "--gap-ns", "200", "--pcie", "3:16", "--poll-ns", "50")
         assert found["mpps"] == pytest.approx(5, rel=0.05)
@@ -142,7 +142,9 @@ def test_what_is_offered_passes(bench: Any) -> None:
 @pytest.mark.parametrize("function", ["pf", "vf"])
 @pytest.mark.parametrize(("mode", "other"), [("c2h", "h2c"), ("h2c", "c2h")])
 @pytest.mark.long
-def test_the_block_counts_one_direction(block: Any, mode: str, other: str, function: str) -> None:
+def test_the_self_test_block_counts_the_direction_that_moves_alone(
+    block: Any, mode: str, other: str, function: str
+) -> None:
     options = ("--mode", mode, "--bytes", "200", "--queues", "3", "--function", function, "--pcie", "3:8")
     found = measured(block, *options, "--warm-us", "200")  # until what the IP has room for is full
     assert (found["mode"], found["source"]) == (mode, "self-test block")
@@ -154,7 +156,7 @@ def test_the_block_counts_one_direction(block: Any, mode: str, other: str, funct
 @pytest.mark.parametrize("size", [1, 33, 34, 300, 4096])
 @pytest.mark.parametrize("mode", ["forward", "both"])
 @pytest.mark.long
-def test_the_block_sends_and_checks(block: Any, mode: str, size: int) -> None:
+def test_the_self_test_block_sends_and_checks(block: Any, mode: str, size: int) -> None:
     """A frame that came back wrong, late or not at all would end the program."""
     found = measured(block, "--mode", mode, "--bytes", str(size), "--queues", "2", "--pcie", "3:8", "--poll-ns", "50")
     assert min(found[direction]["frames"] for direction in ("c2h", "h2c")) > 30
@@ -245,7 +247,7 @@ def test_our_engine_answers_registers_while_a_host_rings_more_than_it_takes(own:
 
 
 @pytest.mark.long
-def test_our_engine_has_the_flight_of_the_link(own: Any) -> None:
+def test_a_round_trip_with_our_engine_has_three_round_trips_of_the_link(own: Any) -> None:
     """Three round trips of the link, and as much for engine, shell and host at each of its lengths."""
     options = ("--mode", "round-trip", "--bytes", "64", "--pcie", "3:8", "--poll-ns", "10", "--for-us", "200")
     none, some = (measured(own, *options, "--pcie-round-trip", link)["round_trip_ns"] for link in ("0", "800"))
@@ -261,7 +263,7 @@ def test_our_engine_answers_registers_in_the_time_of_the_link(own: Any) -> None:
     assert found["read_us"]["median"] == pytest.approx(0.8 + found["shell_read_us"]["median"], abs=0.03)
 
 
-def test_what_is_wrong_is_told(bench: Any) -> None:
+def test_a_wrong_option_ends_the_bench_with_status_2_and_a_sentence(bench: Any) -> None:
     for options, message in (
         (("--bytes", "0"), "--bytes: choose 1 to 4096"),
         (("--bytes", "4097"), "--bytes: choose 1 to 4096"),

@@ -23,12 +23,12 @@ GOALS = [
 
 
 @pytest.mark.parametrize(("goal", "met", "missed"), GOALS)
-def test_goal(goal: str, met: float, missed: float) -> None:
+def test_a_goal_that_is_not_reached_is_missed(goal: str, met: float, missed: float) -> None:
     assert not report.Figure("x", {}, met, "%", goal).missed()
     assert report.Figure("x", {}, missed, "%", goal).missed()
 
 
-def test_no_goal_is_never_missed() -> None:
+def test_a_figure_without_a_goal_misses_none() -> None:
     assert not report.Figure("x", {}, -1, "%").missed()
 
 
@@ -46,7 +46,9 @@ def run_shell(monkeypatch: pytest.MonkeyPatch, value: float) -> int:
     return shell.main()
 
 
-def test_missed_goal_is_red(scratch: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missed_goal_ends_the_bench_with_status_1_and_is_written(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_shell(monkeypatch, 99.9) == 1
     told = capsys.readouterr()
     assert "MISSED" in told.out
@@ -80,7 +82,7 @@ def test_what_cannot_be_measured_ends_the_bench(tmp_path: Path) -> None:
         list(shell.rates(shell.Shell(1, 256, program=program), [64]))
 
 
-def test_sizes() -> None:
+def test_a_list_of_sizes_may_have_ranges_and_ends_at_9600_bytes() -> None:
     assert shell.size_list("64-66,1518") == [64, 65, 66, 1518]
     with pytest.raises(Exception, match="without FCS"):
         shell.size_list("9601")

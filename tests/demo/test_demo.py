@@ -48,14 +48,14 @@ def some_frames() -> list[bytes]:
         (b"\x0a\x0d\x0d\x0a" + bytes(40), "no byte-order magic"),
     ],
 )
-def test_bad_file_is_told(tmp_path: Path, content: bytes, words: str) -> None:
+def test_a_file_that_is_no_capture_is_refused_with_the_reason(tmp_path: Path, content: bytes, words: str) -> None:
     file = tmp_path / "bad.pcap"
     file.write_bytes(content)
     with pytest.raises(capture.CaptureError, match=words):
         capture.read(file)
 
 
-def test_missing_wrong_link_type_and_empty(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_empty_or_not_of_ethernet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(capture.CaptureError, match="cannot be read"):
         capture.read(tmp_path / "none.pcap")
     with pytest.raises(capture.CaptureError, match="not Ethernet"):
@@ -79,14 +79,16 @@ def test_command_line_refuses_a_broken_file(tmp_path: Path) -> None:
     assert "not a pcap or pcapng file" in done.stderr
 
 
-def test_pcap_written_is_read_again(tmp_path: Path) -> None:
+def test_a_pcap_that_is_written_is_read_again(tmp_path: Path) -> None:
     frames = some_frames()
     capture.write(tmp_path / "out.pcap", [(1000 * n, frame) for n, frame in enumerate(frames)])
     again = [frame.data for frame in capture.read(tmp_path / "out.pcap").frames]
     assert again == [frame.ljust(60, b"\0") for frame in frames]
 
 
-def test_demo_agrees_and_would_notice(built_card: Callable[..., Path], tmp_path: Path) -> None:
+def test_the_shell_agrees_with_the_model_and_planted_damage_is_found(
+    built_card: Callable[..., Path], tmp_path: Path
+) -> None:
     """All as the golden model says; then each kind of damage done to the result is found."""
     frames = [capture.Frame(frame.ljust(60, b"\0"), "made") for frame in some_frames()]
     plan = choose(frames)

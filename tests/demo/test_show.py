@@ -68,7 +68,7 @@ def test_rates_are_of_twin_time() -> None:
     assert Record().rates() == {}
 
 
-def test_figures_of_the_clock() -> None:
+def test_rms_and_peak_of_the_offset_are_those_of_their_phase() -> None:
     record = made([1, -1, 1, -1, 3, -3, 3, -3])
     assert rms(record.offsets_in(IDLE)) == 1
     assert (rms(record.offsets_in(LOADED)), peak(record.offsets_in(LOADED))) == (3, 3)
@@ -132,7 +132,7 @@ def test_the_verdict_is_three_lines_of_sentences() -> None:
     assert len(lines) == 3 and lines[0].startswith("6 of 6 promises did not hold: clock, load")
 
 
-def test_what_linux_prints_is_understood() -> None:
+def test_counters_of_pf_and_vfs_are_read_from_ip_and_ethtool() -> None:
     link = (
         '[{"ifname":"eth0","stats64":{"rx":{"bytes":10,"packets":1},"tx":{"bytes":20,"packets":2}},'
         '"vfinfo_list":[{"vf":1,"stats":{"rx":{"bytes":30,"packets":3,"dropped":5},"tx":{"tx_bytes":40,"tx_packets":4,"tx_dropped":6}}}]}]'
@@ -152,7 +152,7 @@ def test_each_reason_of_a_drop_says_why_it_is_right() -> None:
         assert len(reason.why.split()) > 5
 
 
-def test_numbers_for_people() -> None:
+def test_numbers_are_shown_with_prefixes_and_offsets_as_bars() -> None:
     assert [rate(value) for value in (0, 999, 1000, 37_200_000, 25e9)] == ["0 ", "999 ", "1 k", "37.2 M", "25 G"]
     assert sparks(made([0, 1, -9, 2]).offsets) == "▁▃█▅"
     console = Console(width=140, file=io.StringIO())

@@ -249,7 +249,7 @@ def test_commands_and_files_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_messages_are_said(page: Path) -> None:
+def test_each_message_of_a_page_is_in_a_program(page: Path) -> None:
     """Those in tables, and all of the page of troubleshooting."""
     quoted = list(first_cells(page, MESSAGES))
     if page == TROUBLESHOOTING:
@@ -260,7 +260,7 @@ def test_messages_are_said(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_sample_output_is_said(page: Path) -> None:
+def test_sample_output_is_in_the_program_that_its_mark_names(page: Path) -> None:
     """Each piece between values is in the program that the mark names."""
     for block in documents.blocks(page):
         shown = SHOWS.fullmatch(block.words)
@@ -307,8 +307,8 @@ def test_every_target_is_in_the_list() -> None:
         assert re.search(rf"^  {target} ", listed, re.MULTILINE), target
 
 
-def test_one_test_by_its_name() -> None:
-    """README's command finds tests. They run in the suite that has them."""
+def test_the_readmes_command_for_one_test_finds_tests() -> None:
+    """The tests run in the suite that has them."""
     (command,) = documents.block(ROOT / "README.md", "scripts/pytest").commands()
     script, *words = command.split()
     assert re.search(r"\d+ tests? collected", said(script, "--collect-only", "-q", *words))

@@ -49,7 +49,7 @@ def test_a_card_with_our_dma_engine_is_built_and_tested() -> None:
     subprocess.run([ROOT / program, "--collect-only", *options], cwd=ROOT, timeout=60, check=True)
 
 
-def test_wires_are_taken(built_card: Callable[..., Path], tmp_path: Path) -> None:
+def test_the_card_takes_each_wire_of_its_page(built_card: Callable[..., Path], tmp_path: Path) -> None:
     """An interface of Linux is made for the one that needs it, in a namespace of the card."""
     header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
     capture = header + struct.pack("<IIII", 0, 0, 60, 60) + bytes(60)
@@ -83,13 +83,15 @@ def run(text: str) -> str:
     return done.stdout
 
 
-def test_the_client_in_python(built_card: Callable[..., Path], tmp_path: Path) -> None:
+def test_the_example_of_the_client_receives_the_frame_that_it_shows(
+    built_card: Callable[..., Path], tmp_path: Path
+) -> None:
     text = documents.block(CLIENT, "import CardProcess").text
     text = text.replace("build/card/meridian_card", str(built_card())).replace("/tmp/", f"{tmp_path}/")
     assert r"\x02\xaa\xbb\xcc\xdd\x01" in run(text)
 
 
-def test_the_shell_in_python(built: Callable[..., Path]) -> None:
+def test_the_example_of_the_shell_in_python_prints_its_events(built: Callable[..., Path]) -> None:
     text = documents.block(SHELL_SIM, "with Simulator").text.replace("build/card/shell_sim", str(built()))
     assert "rx" in run(text)
 

@@ -36,7 +36,9 @@ def test_a_command_past_its_minutes_is_asked_to_end_with_its_children(tmp_path: 
     assert not is_alive(child)
 
 
-def test_one_that_does_not_end_is_killed_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_ignores_sigterm_is_killed_with_its_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(documents, "END_SECONDS", 1)
     begun = time.monotonic()
     child = run(tmp_path, f"trap '' TERM; {CHILDREN}")
@@ -44,6 +46,6 @@ def test_one_that_does_not_end_is_killed_with_its_children(tmp_path: Path, monke
     assert not is_alive(child)
 
 
-def test_one_in_time_gives_its_output_and_status() -> None:
+def test_a_command_that_ends_in_time_gives_its_output_and_status() -> None:
     done = documents.run(["bash", "-c", "pwd; echo warned >&2; exit 3"], 1)
     assert (done.stdout, done.stderr, done.returncode) == (f"{documents.ROOT}\n", "warned\n", 3)

@@ -21,7 +21,7 @@ def table(head: str) -> list[list[str]]:
     return [found[0], *found[2:]]
 
 
-def test_published_rates() -> None:
+def test_the_page_quotes_the_published_rates_of_forwarding() -> None:
     with (ROOT / "docs" / "reference" / "qdma_dpdk_forwarding.csv").open() as file:
         rates = {
             (row["host"], row["packet_bytes"], row["queues"]): row["mpps"]
@@ -36,7 +36,7 @@ def test_published_rates() -> None:
         assert cells == [rates[host, size, count] for count in queues], name
 
 
-def test_published_rates_of_a_port() -> None:
+def test_the_page_quotes_the_published_rates_of_a_port() -> None:
     with (ROOT / "docs" / "reference" / "silicom_testpmd_25g.csv").open() as file:
         rates = {
             row["direction"]: int(row["pps"]) for row in csv.DictReader(file) if row["packet_bytes_without_fcs"] == "64"
@@ -45,7 +45,7 @@ def test_published_rates_of_a_port() -> None:
     assert (float(received), float(sent)) == (round(rates["rx"] / 1e6, 1), round(rates["tx"] / 1e6, 1))
 
 
-def test_what_the_driver_has() -> None:
+def test_the_page_has_the_drivers_rings_and_moderation() -> None:
     linux = ROOT / "host-driver" / "linux"
     header = (linux / "meridian.h").read_text()
     ring = {name: int(re.search(rf"RING_{name}\s+(\d+)", header)[1]) for name in ("MIN", "MAX", "DEFAULT")}
@@ -60,7 +60,7 @@ def test_what_the_driver_has() -> None:
     assert "buffers is fixed. 3456 bytes" in (ROOT / "host-driver" / "README.md").read_text()
 
 
-def test_what_the_shell_adds() -> None:
+def test_the_page_has_the_shells_latencies_of_the_architecture_page() -> None:
     shell = (ROOT / "docs" / "architecture.md").read_text()
     for range_of_ns in re.findall(r"(\d+ to \d+) ns", TEXT):
         assert f"{range_of_ns} ns" in shell, range_of_ns
@@ -73,7 +73,7 @@ def test_counters_are_those_of_troubleshooting() -> None:
     assert all(f"`{name}`" in text for name in counters)
 
 
-def test_own_figures_are_of_the_bench(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages_own_figures_are_those_of_the_bench(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each row has a figure for each value that the bench sets, and says what frames it moves."""
     monkeypatch.syspath_prepend(ROOT / "tests" / "bench")
     import dma

@@ -30,7 +30,7 @@ def packets(text: str, direction: str) -> list[int]:
 
 
 @pytest.mark.parametrize("mode", [ROUND_ROBIN, ACTIVE_BACKUP, BALANCE, BROADCAST, LACP])
-def test_a_bond_of_two_ports(library: Path, mode: int) -> None:
+def test_a_bond_of_two_ports_forwards_in_each_mode(library: Path, mode: int) -> None:
     testpmd = Testpmd(library, f"meridian{os.getpid()}")
     bond = f"net_bonding0,mode={mode},slave=net_meridian_null0,slave=net_meridian_null1"
     devices = ["net_meridian_null0,fill=1", "net_meridian_null1,fill=1", bond]

@@ -27,7 +27,7 @@ SUITES = {
 
 
 @pytest.mark.parametrize(("suite", "megabytes"), SUITES.items())
-def test_a_suite_of_dpdk(library: Path, suite: str, megabytes: int) -> None:
+def test_a_suite_of_dpdk_passes_on_the_driver(library: Path, suite: str, megabytes: int) -> None:
     before, driver = plugin(library)
     command = [*before, "dpdk-test", *driver, "--no-huge", "-m", str(megabytes), "--no-pci", "--no-telemetry"]
     command += ["-l", "0,1", "--file-prefix", f"meridian-{os.getpid()}", "--vdev=net_meridian_null0,loop=1"]

@@ -32,10 +32,10 @@ def walk(program: Path, steps: int, seed: int, *device: str, minutes: int = 5) -
 @pytest.mark.parametrize(
     ("steps", "seed"), [(500, SEED), (500, SEED + 1), pytest.param(10_000, SEED + 2, marks=pytest.mark.long)]
 )
-def test_null_card(program: Path, steps: int, seed: int) -> None:
+def test_the_null_card_survives_a_random_walk(program: Path, steps: int, seed: int) -> None:
     """With link events, fatal errors and silence."""
     walk(program, steps, seed, minutes=15)
 
 
-def test_twin(program: Path, run_card: Any) -> None:
+def test_the_card_process_survives_a_random_walk(program: Path, run_card: Any) -> None:
     walk(program, 200, SEED, "net_meridian_twin0", f"socket={run_card().socket},push=200", minutes=10)

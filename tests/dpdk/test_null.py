@@ -117,7 +117,7 @@ def test_segments_of_tcp_are_sent(testpmd: Testpmd, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["mac", "csum", "macswap"])
-def test_what_is_sent_is_what_testpmd_made_of_it(testpmd: Testpmd, tmp_path: Path, mode: str) -> None:
+def test_frames_are_sent_as_testpmd_has_changed_them(testpmd: Testpmd, tmp_path: Path, mode: str) -> None:
     capture = tmp_path / "sent.pcap"
     card = f"{NULL},fill=1,capture={capture}"
     with testpmd.start([card], f"--forward-mode={mode}", "--eth-peer=0,02:11:22:33:44:55") as session:
@@ -197,7 +197,9 @@ def test_a_port_stops_and_starts_again_and_again(testpmd: Testpmd) -> None:
         ("map=latest", "map=latest: not a version as 1.0"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence(testpmd: Testpmd, devargs: str, sentence: str) -> None:
+def test_a_wrong_argument_is_refused_in_a_sentence_and_makes_no_port(
+    testpmd: Testpmd, devargs: str, sentence: str
+) -> None:
     started = time.monotonic()
     output = testpmd.run([f"{NULL},{devargs}"])
     assert sentence in output
@@ -213,7 +215,7 @@ def test_the_widest_vector_that_is_allowed_receives(testpmd: Testpmd, bits: int,
     assert re.search(r"Burst mode: (.*)", output)[1].strip() == way  # type: ignore[index]
 
 
-def test_what_the_port_says_of_itself(testpmd: Testpmd) -> None:
+def test_the_port_reports_its_limits_and_its_burst_mode(testpmd: Testpmd) -> None:
     script = ["show port info 0", "show port 0 rss-hash", "show rxq info 0 0", "show port summary 0"]
     output = testpmd.run([f"{NULL},mac=02:4d:52:44:4e:01"], script=script)
     for words in (

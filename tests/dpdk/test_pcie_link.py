@@ -32,7 +32,7 @@ def test_a_card_has_the_link_that_the_tests_name_draws(
 
 
 @pytest.mark.pcie_link("narrow")
-def test_a_mark_wins(run_card: Any) -> None:
+def test_a_mark_wins_over_the_link_that_the_name_draws(run_card: Any) -> None:
     assert link_of(run_card()) == "narrow"
 
 

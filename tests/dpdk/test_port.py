@@ -28,7 +28,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_port(program: Path, case: str) -> None:
+def test_a_case_of_port_test_passes_under_sanitizers(program: Path, case: str) -> None:
     command = [program, case]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=ENVIRONMENT)
     assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-5000:]

@@ -78,7 +78,7 @@ def check_counters(pmd: Testpmd, direction: str, size: int) -> None:
         ),
     ],
 )
-def test_a_row(
+def test_each_row_of_published_figures_can_be_run_by_testpmd(
     built_card: Callable[..., Path], testpmd: Callable[..., Testpmd], mode: str, size: int, queues: int
 ) -> None:
     card_line, testpmd_line = block("--wire 0=traffic")
@@ -110,7 +110,9 @@ def test_a_row(
         assert len(used) >= max(2, queues // 2), said["stop"]
 
 
-def test_who_sends(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+def test_the_guides_generator_sends_frames_of_its_size_in_many_flows(
+    run_card: Any, testpmd: Callable[..., Testpmd]
+) -> None:
     """The other testpmd's frames: of the size, to the address, in many flows."""
     start = next(line for line in block("pmd -a $GENERATOR") if "txonly" in line)
     options = filled(start.partition(" -- -i ")[2], "txonly", 256, 4).split()

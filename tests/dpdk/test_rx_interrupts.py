@@ -32,9 +32,9 @@ def refused(libraries: list[Path], program: Path, vdev: str) -> None:
     assert "configure: Operation not supported" in said, said
 
 
-def test_the_null_card(library: Path, program: Path) -> None:
+def test_the_null_card_refuses_interrupts_of_its_receive_queues(library: Path, program: Path) -> None:
     refused([library], program, "net_meridian_null0")
 
 
-def test_a_card_process(run_card: Any, library: Path, program: Path) -> None:
+def test_the_card_process_refuses_interrupts_of_its_receive_queues(run_card: Any, library: Path, program: Path) -> None:
     refused([library, twin_of(library)], program, f"net_meridian_twin0,socket={run_card().socket}")

@@ -8,7 +8,7 @@ from sessions import Session
 LAST = 200_000
 
 
-def test_who_looks_at_the_output_does_not_change_it() -> None:
+def test_reading_the_output_while_it_grows_loses_and_repeats_nothing() -> None:
     with Session(["bash", "-c", f"for ((i = 1; i <= {LAST}; i++)); do echo $i; done; cat >/dev/null"]) as session:
         session.wait(lambda: any(session.output().endswith(f"\n{LAST}\n") for _ in range(1000)))
     assert session.output().split() == [str(number) for number in range(1, LAST + 1)]

@@ -19,7 +19,7 @@ def case(result: str, reason: str = "", **around: str) -> dict[str, object]:
     return {**node, "reason": reason} if reason else node
 
 
-def test_cases_of_a_suite() -> None:
+def test_each_case_of_a_suite_has_its_outcome_and_reason() -> None:
     tree = {"setup": GOOD, "good": case("PASS"), "bad": case("FAIL", "it did not"), "teardown": GOOD}
     tree |= {"without": case("SKIP", "it lacks"), "broken": case("ERROR"), "blocked": case("BLOCK")}
     tree |= {"untidy": case("PASS", teardown="ERROR")}
@@ -33,7 +33,7 @@ def test_cases_of_a_suite() -> None:
     ]
 
 
-def test_a_suite_without_cases() -> None:
+def test_a_suite_without_cases_has_one_outcome() -> None:
     skipped = {"test_suites": {"mtu": {"result": "SKIP", "reason": "it lacks"}}}
     assert outcomes("mtu", skipped) == [Outcome("mtu.*", "skip", "it lacks")]
     assert outcomes("mtu", {"execution_errors": ["no node"]}) == [Outcome("mtu.*", "fail", "no node")]
@@ -42,7 +42,7 @@ def test_a_suite_without_cases() -> None:
     assert outcomes("mtu", broken) == [Outcome("mtu.setup", "fail", "no link")]
 
 
-def test_what_the_page_explains() -> None:
+def test_an_outcome_that_the_page_does_not_explain_is_named() -> None:
     page = (
         "| cases | outcome | why |\n| --- | --- | --- |\n| `rss.key_*` | fail | It asks. |\n| `mtu.*` | skip | No. |\n"
     )
@@ -65,8 +65,10 @@ def test_what_the_page_explains() -> None:
         ("-l 0-1 -a 0000:cc:00.0 -- -i", (), "-i"),
     ],
 )
-def test_functions_of_the_card(tmp_path: Path, words: str, functions: tuple[int, ...], rest: str) -> None:
-    """DTS's PCI addresses become devices of the card; what else it says stays as it is."""
+def test_pci_addresses_of_dts_become_devices_of_the_card(
+    tmp_path: Path, words: str, functions: tuple[int, ...], rest: str
+) -> None:
+    """What else DTS says stays as it is."""
     programs = bench.Programs(*(Path(name) for name in ("source", "/bin/echo", "libs", "pmd.so", "card", "python")))
     bench.script(tmp_path / "testpmd", bench.testpmd_script(programs, Path("/tmp/card")))
     done = subprocess.run(

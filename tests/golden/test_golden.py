@@ -62,7 +62,7 @@ def test_table_hit_goes_to_that_function_alone(shell):
     assert targets(outcome) == {4} and not outcome.to_ps
 
 
-def test_very_vlan_wins_over_any_vlan(shell):
+def test_an_entry_of_the_frames_vlan_wins_over_one_of_any_vlan(shell):
     shell.addresses[0, ALICE, 7] = 5
     assert targets(shell.receive(0, frame(ALICE, vid=7))) == {5}
     assert targets(shell.receive(0, frame(ALICE, vid=8))) == {4}
@@ -74,14 +74,14 @@ def test_broadcast_reaches_ps_and_all_that_want_it(shell):
     assert outcome.to_ps and targets(outcome) == {0, 4} and outcome.copying
 
 
-def test_multicast_by_list_or_flag(shell):
+def test_multicast_goes_to_members_of_the_group_and_to_all_multicast_functions(shell):
     assert shell.receive(0, frame(GROUP)).host[0].verdict == "noListener"
     shell.multicast_groups[0, GROUP, None] = {5}
     shell.functions[0].all_multicast = True
     assert targets(shell.receive(0, frame(GROUP))) == {0, 5}
 
 
-def test_unknown_unicast_promiscuous_then_default_then_dropped(shell):
+def test_unknown_unicast_goes_to_promiscuous_functions_else_the_default_else_nobody(shell):
     assert shell.receive(0, frame(BOB)).host[0].verdict == "noMatch"
     shell.ports[0].default_function = 0
     assert targets(shell.receive(0, frame(BOB))) == {0}
@@ -98,7 +98,7 @@ def test_a_port_that_is_switched_off_for_the_host_gives_the_ps_its_frames(shell)
 
 
 @pytest.mark.parametrize(("size", "drop"), [(59, "runt"), (60, None), (9600, None), (9601, "oversize")])
-def test_sizes(shell, size, drop):
+def test_a_frame_below_60_or_above_9600_bytes_is_dropped(shell, size, drop):
     assert shell.receive(0, frame(ALICE, size=size)).drop == drop
 
 
@@ -107,7 +107,7 @@ def test_queue_of_another_function_is_refused(shell):
     assert shell.receive(0, frame(ALICE)).host[0].verdict == "badQueue"
 
 
-def test_transmit_verdicts(shell):
+def test_transmit_drops_spoofed_short_and_ownerless_frames_and_all_without_link(shell):
     assert shell.transmit(16, frame(BOB, ALICE)).verdict == "sent"
     assert shell.transmit(16, frame(BOB, BOB)).verdict == "spoof"
     assert shell.transmit(0, frame(BOB, BOB)).verdict == "sent"  # PFs are trusted
@@ -176,7 +176,7 @@ def test_promiscuous_functions_see_the_wire_only(bridge):
     assert targets(bridge.transmit(16, frame(BOB, ALICE))) == {5}
 
 
-def test_switch_between_ps_and_functions(bridge):
+def test_the_switch_takes_frames_of_the_ps_to_functions(bridge):
     to_bob = bridge.transmit_ps(0, frame(BOB, PS))
     assert not to_bob.on_wire and targets(to_bob) == {5}
     everybody = bridge.transmit_ps(0, frame(EVERYBODY, PS))
@@ -195,7 +195,7 @@ def test_hash_is_linear_and_starts_at_the_key():
     assert rss_hash(bytes(protocol)) == number >> 4 & 0xFFFFFFFF
 
 
-def test_parse_and_padding():
+def test_a_short_frame_is_parsed_and_padded_with_zeros():
     assert parse(frame(ALICE, vid=5)).vid == 5
     assert parse(b"\x01").destination == b"\x01" + bytes(5)
     assert len(padded(b"x" * 14)) == 60
@@ -213,7 +213,7 @@ def test_parse_and_padding():
         ("450000ff00000000401166cf0a0000010a000002", "000100020008ebd8", ("not_checked", "not_checked", "other")),
     ],
 )
-def test_checksums_of_known_packets(ip: str, udp: str, verdicts: tuple[str, str, str]) -> None:
+def test_checksums_of_known_packets_have_the_right_verdicts(ip: str, udp: str, verdicts: tuple[str, str, str]) -> None:
     frame = ALICE + BOB + b"\x08\x00" + bytes.fromhex(ip + udp) + bytes(100)
     assert checksums(frame) == Checksums(*verdicts)
     tagged = frame[:12] + b"\x81\x00\x00\x07" + frame[12:]
@@ -276,7 +276,7 @@ def test_a_udp_checksum_is_never_zero():
         (39, 0x09, True, False),  # a datagram that is not its packet
     ],
 )
-def test_what_is_not_filled_in(at, value, ip, l4):
+def test_no_checksum_is_filled_into_a_packet_that_cannot_have_it(at, value, ip, l4):
     frame = bytearray(udp4(b"ABCD", b"xy"))
     frame[at] = value
     for request, done in ((Request(ip=True), ip), (Request(l4=True), l4)):
@@ -331,7 +331,7 @@ def of_ptp(*words: tuple[int, int], size: int = 80) -> bytes:
         (((12, 0x0806), (36, 319)), 80, False),
     ],
 )
-def test_frames_of_ptp(words, size, is_one):
+def test_frames_of_ptp_are_recognised_by_type_or_udp_port_behind_tags(words, size, is_one):
     assert is_ptp(of_ptp(*words, size=size)) == is_one
 
 

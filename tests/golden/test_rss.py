@@ -23,7 +23,9 @@ SUITE = [
 
 
 @pytest.mark.parametrize(("to", "to_port", "of", "of_port", "plain", "with_ports"), SUITE)
-def test_verification_suite(to: str, to_port: int, of: str, of_port: int, plain: int, with_ports: int) -> None:
+def test_the_hash_agrees_with_microsofts_verification_suite(
+    to: str, to_port: int, of: str, of_port: int, plain: int, with_ports: int
+) -> None:
     addresses = ip_address(of).packed + ip_address(to).packed
     ports = of_port.to_bytes(2, "big") + to_port.to_bytes(2, "big")
     for protocol, name in ((1, ""), (6, "_tcp"), (17, "_udp")):

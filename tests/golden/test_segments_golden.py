@@ -49,7 +49,7 @@ def data_of(segments: tuple[Segment, ...]) -> list[bytes | None]:
     return [segment.data for segment in segments]
 
 
-def test_tcp_counts_on_and_ends_in_the_last_one():
+def test_sequence_numbers_count_on_and_fin_and_psh_are_in_the_last_segment():
     """600 bytes are 256, 256 and 88; both counters pass their end."""
     large = frame(ip4(6, 620, 0xFFFF), tcp(0xFFFFFF80, FIN | PSH | ACK | URG | CWR))
     assert data_of(segments_of(large, 256)) == [
@@ -68,7 +68,7 @@ def test_udp_over_ipv6_has_a_length_in_each_datagram():
     ]
 
 
-def test_options_are_in_all_of_them():
+def test_each_segment_has_the_options_of_ip_and_tcp():
     ip, l4 = bytes(range(8)), bytes(range(12))
     large = frame(ip4(6, 632, 9, ip), tcp(0, ACK, l4))
     assert data_of(segments_of(large, 300)) == [
@@ -78,7 +78,7 @@ def test_options_are_in_all_of_them():
 
 
 @pytest.mark.parametrize("size", [600, 601, 8191])
-def test_one_that_fits_is_one_segment(size):
+def test_a_packet_that_fits_is_one_segment(size):
     large = frame(ip4(6, 620, 5), tcp(7, PSH | CWR))
     assert data_of(segments_of(large, size)) == [large]
 

@@ -50,7 +50,7 @@ def test_segments_have_outer_headers_that_count(shell: GoldenShell) -> None:
         assert packet[18:20] == word(5 + number), "the inner identification"
 
 
-def test_checksums_of_a_packet_that_is_not_cut(shell: GoldenShell) -> None:
+def test_the_inner_checksum_of_a_packet_that_is_not_cut_is_filled_in(shell: GoldenShell) -> None:
     data = vxlan(ip6(17, 108) + udp(108) + PAYLOAD[:100], 7, 148)
     (outcome,) = shell.transmit_all(16, data, metadata=1 << 18 | START)
     assert outcome.data[:START] == data[:START] and not outcome.unfilled
@@ -75,7 +75,7 @@ def test_a_queue_without_segments_sends_it_as_it_is(shell: GoldenShell) -> None:
     assert outcome.data == LARGE
 
 
-def test_a_tag_goes_before(shell: GoldenShell) -> None:
+def test_a_request_for_a_vlan_tag_wins_over_one_for_a_tunnel(shell: GoldenShell) -> None:
     """Where there is one to insert, the place of a packet has none."""
     (outcome,) = shell.transmit_all(16, frame(ip4(6, 620, 5), tcp(7, ACK)), metadata=1 << 16 | START)
     assert outcome.data[12:16] == b"\x81\0" + word(START)

@@ -81,18 +81,18 @@ def test_the_card_is_on_the_bus(machine: Machine) -> None:
     assert re.search(r"^01:00\.0 .*\[10ee:903f\]", machine.run("lspci -nn").text, re.MULTILINE)
 
 
-def test_tools_are_there(machine: Machine) -> None:
+def test_the_image_has_each_tool(machine: Machine) -> None:
     machine.run(
         f"for tool in {TOOLS}; do command -v $tool >/dev/null || {{ echo no $tool >&2; exit 1; }}; done", check=True
     )
 
 
 @pytest.mark.parametrize(("script", "status"), [("true", 0), ("exit 7", 7), ("kill -9 $$", 137), ("nonsense", 127)])
-def test_status_is_the_scripts(machine: Machine, script: str, status: int) -> None:
+def test_a_run_ends_with_the_status_of_its_script(machine: Machine, script: str, status: int) -> None:
     assert machine.run(script).status == status
 
 
-def test_output_and_errors_come_apart_and_whole(machine: Machine) -> None:
+def test_standard_output_and_standard_error_come_apart_and_whole(machine: Machine) -> None:
     done = machine.run("cat /run/twin/given/numbers; echo wrong >&2; head -c 5000000 /dev/zero; printf '\\1'")
     assert done.stdout == bytes(range(256)) + bytes(5_000_000) + b"\1"
     assert done.stderr == b"wrong\n"
@@ -118,7 +118,7 @@ def test_files_go_in_and_out(machine: Machine, tmp_path: Path) -> None:
     assert (tmp_path / "what is" / "left" / "numbers").read_bytes() == bytes(range(256))
 
 
-def test_check_tells_what_failed(machine: Machine) -> None:
+def test_a_checked_run_that_fails_raises_its_status_and_error_output(machine: Machine) -> None:
     with pytest.raises(MachineError, match=r"status 3: it is wrong"):
         machine.run("echo it is wrong >&2; exit 3", check=True)
 

@@ -24,7 +24,7 @@ class Here:
         return Done(done.returncode, done.stdout, done.stderr)
 
 
-def test_answers_are_whole_behind_bytes_that_are_no_utf8() -> None:
+def test_answers_of_a_program_are_whole_behind_bytes_that_are_no_utf_8() -> None:
     program = Program(Guest(Here()), f"talker-{os.getpid()}", ["bash", "-c", TALKER], "\n> ", 20)  # type: ignore[arg-type]
     assert program.start_text == "ready \ufffd"
     for word in ("first", "second", "third"):

@@ -74,7 +74,9 @@ def begun(tree: Tree, *command: str) -> subprocess.Popen[str]:
     [(SBT, SBT), (SBT, CARD), (CARD, SBT)],
     ids=["sbt and sbt", "sbt and card", "card and sbt"],
 )
-def test_the_second_waits_and_says_so(tree: Tree, first: tuple[str, ...], second: tuple[str, ...]) -> None:
+def test_a_second_sbt_of_a_checkout_waits_and_says_so(
+    tree: Tree, first: tuple[str, ...], second: tuple[str, ...]
+) -> None:
     with begun(tree, *first) as process:
         status, _, errors = tree.run(*second)
         assert process.wait(SECONDS) == 0

@@ -68,7 +68,7 @@ def system(tmp_path: Path) -> System:
     return System(tmp_path)
 
 
-def test_sources_in_stanzas(system: System) -> None:
+def test_debians_own_sources_in_stanzas_are_taken_for_another_suite(system: System) -> None:
     """Debian's own are asked for the other suite; those of others are left out."""
     (system.sources / "debian.sources").write_text(STANZAS)
     (system.sources / "tools.sources").write_text(STANZAS.rpartition("\n\n")[2])
@@ -81,7 +81,7 @@ def test_sources_in_stanzas(system: System) -> None:
     assert system.ask("debian_mirror").split() == ["http://mirror.example/debian"]
 
 
-def test_sources_in_lines(system: System) -> None:
+def test_debians_own_sources_in_lines_are_taken_for_another_suite(system: System) -> None:
     (system.sources.parent / "sources.list").write_text(LINES)
     found = system.of_suite("deb", "trixie")
     assert list(found) == ["sources.list"]
@@ -92,7 +92,7 @@ def test_sources_in_lines(system: System) -> None:
     assert system.ask("debian_mirror").split() == ["http://lines.example/debian"]
 
 
-def test_what_was_asked_before_is_gone(system: System) -> None:
+def test_sources_of_an_earlier_question_are_gone(system: System) -> None:
     (system.sources / "debian.sources").write_text(STANZAS)
     system.of_suite("deb", "sid")
     (system.sources / "debian.sources").unlink()
@@ -101,8 +101,7 @@ def test_what_was_asked_before_is_gone(system: System) -> None:
 
 
 @pytest.mark.parametrize("script", HELPED, ids=lambda script: script.name)
-def test_help_of_a_script_without_arguments(script: Path) -> None:
-    """It prints the comment at the script's beginning, and runs nothing."""
+def test_help_of_a_script_without_arguments_prints_its_comment_and_runs_nothing(script: Path) -> None:
     usage = f"usage: {script.relative_to(ROOT)}"
     done = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=stretched(30), check=False)
     comment = script.read_text().splitlines()[2].removeprefix("# ")

@@ -173,13 +173,13 @@ def test_the_same_bytes_come_again(card: SdCard, tmp_path: Path) -> None:
         subprocess.run(["cmp", str(again / name), str(card.path.with_name(name))], check=True, timeout=300)
 
 
-def test_nonsense_is_refused() -> None:
+def test_build_sd_refuses_unknown_options_and_missing_keys() -> None:
     script = str(tools.ROOT / "scripts/build/build-sd")
     for wrong in (["--wrong"], ["--key", "/nowhere/key.pub"]):
         assert subprocess.run([script, *wrong], capture_output=True, timeout=stretched(30), check=False).returncode == 2
 
 
-def test_what_is_no_sd_card_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_sd_card_is_refused(tmp_path: Path) -> None:
     twin = [str(tools.ROOT / "scripts/twin"), "ps", "--run-dir", str(tmp_path / "run"), "--image"]
     done = subprocess.run(
         [*twin, "/nowhere.wic", "--", "true"], capture_output=True, text=True, timeout=60, check=False

@@ -76,7 +76,9 @@ def test_the_dma_engine_of_our_own_gives_each_pf_as_many_vfs(
         (["--host-box", "a.v"], ("--host-box", "a.v")),
     ],
 )
-def test_a_card_has_what_the_command_says(machine: str, arguments: list[str], shell: tuple[str, ...]) -> None:
+def test_the_shell_has_the_options_that_the_command_names(
+    machine: str, arguments: list[str], shell: tuple[str, ...]
+) -> None:
     command_line = [machine, *arguments, *(["--", "true"] if machine == "run" else [])]
     parsed = command.parser().parse_args(command_line)
     setting = command.ps_setting_of(parsed) if machine == "ps" else command.setting_of(parsed)
@@ -84,7 +86,7 @@ def test_a_card_has_what_the_command_says(machine: str, arguments: list[str], sh
 
 
 @pytest.mark.parametrize(("option", "kept"), [("--pcap", True), ("--wave", True), ("--keep", True), (None, False)])
-def test_what_was_asked_for_is_kept_after_ctrl_c(
+def test_files_that_an_option_asks_for_are_kept_after_ctrl_c(
     option: str | None, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders: list[Path] = []

@@ -102,7 +102,7 @@ def test_make_runs_a_command_with_the_card_on_the_bus() -> None:
     assert done.stdout == "1\nit's here\n"
 
 
-def test_it_ends_with_the_commands_status_and_output(tmp_path: Path) -> None:
+def test_the_twin_ends_with_the_commands_status_and_output(tmp_path: Path) -> None:
     run = tmp_path / "run"
     done = twin("run", "--run-dir", str(run), "--pcap", "--", "sh", "-c", "echo out; echo $1 >&2; exit 5", "x", "a b")
     assert (done.returncode, done.stdout) == (5, "out\n")
@@ -125,7 +125,9 @@ def test_a_run_that_went_well_leaves_no_directory_and_one_that_did_not_does() ->
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_nothing(working: subprocess.Popen[bytes], number: signal.Signals) -> None:
+def test_an_interrupt_leaves_no_process_folder_or_namespace(
+    working: subprocess.Popen[bytes], number: signal.Signals
+) -> None:
     children = descendants(working.pid)
     places, theirs = folders(children), namespaces(children)
     assert len(children) >= 2
@@ -147,7 +149,7 @@ def test_no_process_outlives_a_killed_one(working: subprocess.Popen[bytes]) -> N
     wait_for(lambda: not [pid for pid in children if alive(pid)] and not in_use(theirs), "processes are left")
 
 
-def test_a_wire_of_ones_own_and_a_wrong_one(tmp_path: Path) -> None:
+def test_a_wire_of_the_users_own_is_taken_and_a_wrong_one_refused(tmp_path: Path) -> None:
     capture = tmp_path / "wire.pcapng"
     wire, more = f"0=traffic:count=3,rate=1000pps,capture={capture}+none", "--qemu=-device igb"
     done = twin("run", "--no-driver", "--wire", wire, more, "--", "lspci -n | grep 8086:10c9")
@@ -186,7 +188,9 @@ def test_the_ps_takes_commands_and_its_memory_is_what_was_asked_for(tmp_path: Pa
         ("ps", b"busybox devmem 0xa0000000", b"card-0x4D52444E", b"/dev/ttyPS0"),
     ],
 )
-def test_the_console_of_the_machine(machine: str, look: bytes, found: bytes, tty: bytes, tmp_path: Path) -> None:
+def test_a_run_without_a_command_gives_the_machines_console(
+    machine: str, look: bytes, found: bytes, tty: bytes, tmp_path: Path
+) -> None:
     pid, terminal = pty.fork()
     if pid == 0:
         os.execv(TWIN, [TWIN, machine, "--no-driver", "--run-dir", str(tmp_path / "run")])
@@ -283,7 +287,7 @@ dmesg | grep 'port . of'
     assert "port 1 of 2" in done.stdout
 
 
-def test_help_names_the_commands_and_nonsense_is_refused() -> None:
+def test_help_names_the_commands_and_a_wrong_command_line_is_refused() -> None:
     done = twin("--help", seconds=30)
     assert done.returncode == 0
     assert all(command in done.stdout for command in ("host", "ps", "run", "peer"))

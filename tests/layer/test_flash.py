@@ -146,16 +146,18 @@ def untouched(backing: Path) -> Iterator[None]:
 class TestRefused:
     """Each in a sentence, with not a byte written."""
 
-    def test_nobody_said_yes(self, card: Path, image: Path) -> None:
+    def test_a_card_is_not_written_if_nobody_can_confirm(self, card: Path, image: Path) -> None:
         status, said = flash(card, image, yes=False)
         assert status == 1 and "no terminal to ask for confirmation: --yes" in said
 
     @pytest.mark.parametrize(("answer", "status"), [("no", 1), ("", 1), ("yes", 1)])
-    def test_somebody_said_no(self, card: Path, image: Path, answer: str, status: int) -> None:
+    def test_a_card_is_not_written_if_the_user_answers_anything_but_its_name(
+        self, card: Path, image: Path, answer: str, status: int
+    ) -> None:
         ended, said = answered(card, image, answer)
         assert ended == status and "nothing was written" in said
 
-    def test_mounted(self, card: Path, image: Path, tmp_path: Path) -> None:
+    def test_a_mounted_card_is_refused(self, card: Path, image: Path, tmp_path: Path) -> None:
         place = tmp_path / "mounted here"
         place.mkdir()
         part = Path(f"{card}p1")
@@ -169,7 +171,7 @@ class TestRefused:
             put(part, before)
         assert status == 1 and f"is mounted at {place}: 'umount" in said, said
 
-    def test_swap(self, card: Path, image: Path) -> None:
+    def test_a_card_with_swap_in_use_is_refused(self, card: Path, image: Path) -> None:
         part = Path(f"{card}p2")
         before = part.read_bytes()
         do("mkswap", part)
@@ -181,7 +183,7 @@ class TestRefused:
             put(part, before)
         assert status == 1 and f"'swapoff {part}' first" in said
 
-    def test_part_of_a_raid(self, card: Path, image: Path) -> None:
+    def test_a_card_that_is_part_of_a_raid_is_refused(self, card: Path, image: Path) -> None:
         # The head of one of Linux's, version 1.2: magic number, version, and where it is.
         head = (0xA92B4EFC).to_bytes(4, "little") + (1).to_bytes(4, "little") + bytes(120) + bytes(8) + bytes(8)
         head += (8).to_bytes(8, "little")
@@ -195,7 +197,7 @@ class TestRefused:
         ), said
 
     @pytest.mark.parametrize("part", ["", "p1"])
-    def test_somebody_has_it(self, card: Path, image: Path, part: str) -> None:
+    def test_a_card_that_another_program_has_open_is_refused(self, card: Path, image: Path, part: str) -> None:
         """As what a mount in another namespace, a volume group or a RAID does."""
         theirs = os.open(f"{card}{part}", os.O_RDONLY | os.O_EXCL)
         try:
@@ -204,7 +206,7 @@ class TestRefused:
             os.close(theirs)
         assert status == 1 and "is in use" in said
 
-    def test_the_systems_disk(self, image: Path, backing: Path) -> None:
+    def test_a_disk_that_the_system_runs_from_is_refused(self, image: Path, backing: Path) -> None:
         """By --check, should it not be refused."""
         assert backing
         source = Path(do("findmnt", "-no", "SOURCE", "/"))
@@ -214,7 +216,7 @@ class TestRefused:
         status, said = flash(disk, image, "--check")
         assert status == 1 and "is a disk that this system runs from (/)" in said
 
-    def test_no_disk(self, card: Path, image: Path, tmp_path: Path) -> None:
+    def test_a_name_that_is_no_whole_disk_is_refused(self, card: Path, image: Path, tmp_path: Path) -> None:
         reasons = {
             "": "which card? SD=/dev/sdX",
             "/dev/nowhere": "there is no /dev/nowhere: is the card in?",
@@ -227,27 +229,33 @@ class TestRefused:
             status, said = flash(name, image)
             assert status == 1 and reason in said, said
 
-    def test_read_only(self, backing: Path, loop: Callable[..., Path], image: Path) -> None:
+    def test_a_read_only_card_is_refused(self, backing: Path, loop: Callable[..., Path], image: Path) -> None:
         status, said = flash(loop(backing, "--read-only"), image)
         assert status == 1 and "is read-only: slide the lock" in said
 
-    def test_other_sectors(self, backing: Path, loop: Callable[..., Path], image: Path) -> None:
+    def test_a_card_with_sectors_of_4096_bytes_is_refused(
+        self, backing: Path, loop: Callable[..., Path], image: Path
+    ) -> None:
         status, said = flash(loop(backing, "--sector-size", "4096"), image)
         assert status == 1 and "has sectors of 4096 bytes" in said
 
     @pytest.mark.parametrize("ending", ["", ".xz"])
-    def test_too_small(self, backing: Path, loop: Callable[..., Path], image: Path, ending: str) -> None:
+    def test_a_card_that_is_smaller_than_the_image_is_refused(
+        self, backing: Path, loop: Callable[..., Path], image: Path, ending: str
+    ) -> None:
         limit = image.stat().st_size - 512
         status, said = flash(loop(backing, "--sizelimit", str(limit)), pack(image, ending))
         assert status == 1 and "take a larger card" in said
         assert flash(loop(backing, "--sizelimit", str(limit + 512)), image, "--check")[0] == 0
 
-    def test_no_card_in_the_reader(self, loop: Callable[..., Path], image: Path, tmp_path: Path, backing: Path) -> None:
+    def test_a_reader_without_a_card_is_refused(
+        self, loop: Callable[..., Path], image: Path, tmp_path: Path, backing: Path
+    ) -> None:
         (tmp_path / "empty").touch()
         status, said = flash(loop(tmp_path / "empty"), image)
         assert status == 1 and "has no card in it" in said
 
-    def test_what_is_no_image(self, card: Path, image: Path, tmp_path: Path) -> None:
+    def test_a_file_that_is_no_whole_image_is_refused(self, card: Path, image: Path, tmp_path: Path) -> None:
         content = image.read_bytes()
         whole = pack(image, ".gz").read_bytes()
         (tmp_path / "cut.wic.gz").write_bytes(whole[:-1000])
@@ -269,7 +277,7 @@ class TestRefused:
             status, said = flash(card, tmp_path / name)
             assert status == 1 and reason in said, said
 
-    def test_a_block_map_of_something_else(self, card: Path, image: Path) -> None:
+    def test_a_block_map_that_does_not_fit_the_image_is_refused(self, card: Path, image: Path) -> None:
         for ranges, size, reason in (
             ("0-2303", None, "leaves out data of it"),
             ("0-5376", 4096, "is of an image of 4096 bytes"),
@@ -302,14 +310,14 @@ def answered(card: Path, image: Path, answer: str) -> tuple[int, str]:
     return process.returncode, said
 
 
-def test_somebody_said_its_name(card: Path, backing: Path, image: Path) -> None:
+def test_a_card_whose_name_the_user_confirms_is_written(card: Path, backing: Path, image: Path) -> None:
     status, said = answered(card, image, card.name)
     assert status == 0, said
     assert f"All of that will be lost to {image} (22.0 MB)" in said and f"{card}: " in said
     assert backing.read_bytes().startswith(image.read_bytes())
 
 
-def test_a_card_that_does_not_keep_what_it_took(card: Path, backing: Path, image: Path) -> None:
+def test_a_card_that_reads_back_other_data_has_failed(card: Path, backing: Path, image: Path) -> None:
     """Behind the loop device a sector is something else again, soon after it was written."""
     stop = threading.Event()
     place = 18 * MEBI + 1536
@@ -331,7 +339,7 @@ def test_a_card_that_does_not_keep_what_it_took(card: Path, backing: Path, image
     assert backing.read_bytes()[:512] == bytes(512), "a card that is not whole has a partition table"
 
 
-def test_a_card_that_is_smaller_than_it_says(loop: Callable[..., Path], image: Path, tmp_path: Path) -> None:
+def test_a_card_that_is_smaller_than_it_says_has_failed(loop: Callable[..., Path], image: Path, tmp_path: Path) -> None:
     """The file behind the loop device has no room where it is written to."""
     place = tmp_path / "small"
     place.mkdir()
@@ -351,6 +359,6 @@ def test_a_card_that_is_smaller_than_it_says(loop: Callable[..., Path], image: P
         do("umount", place)
 
 
-def test_wrong_words_are_told() -> None:
+def test_a_wrong_command_line_has_status_2() -> None:
     for words in ((), ("/dev/null", "one", "two"), ("--wrong", "/dev/null")):
         assert flash(*words)[0] == 2

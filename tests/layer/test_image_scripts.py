@@ -74,7 +74,7 @@ def test_boards_have_machines() -> None:
 
 
 @pytest.mark.parametrize("script", ["yocto-image", "petalinux"])
-def test_wrong_words_are_told(script: str) -> None:
+def test_a_wrong_option_or_an_unknown_board_is_refused(script: str) -> None:
     assert run(ROOT / "scripts" / script)[0] == 2
     assert run(ROOT / "scripts" / script, "--wrong")[0] == 2
     status, said = run(ROOT / "scripts" / script, "kcu105")

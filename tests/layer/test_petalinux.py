@@ -105,7 +105,7 @@ def test_the_whole_way_from_the_hand_off_to_a_card_that_has_all(tree: Tree, tmp_
     ]
 
 
-def test_what_petalinux_does_not_take_or_make_is_told(tree: Tree) -> None:
+def test_a_setting_or_file_that_petalinux_does_not_take_or_make_is_named(tree: Tree) -> None:
     status, said = tree.run("--keys", tree.key, "zcu106", STUBBORN="USER_LAYER_1")
     assert status == 1
     assert "PetaLinux does not take, of petalinux/project-spec/configs/config:\nCONFIG_USER_LAYER_1=" in said
@@ -125,7 +125,7 @@ def test_boot_files_of_the_build_before_are_not_taken(tree: Tree) -> None:
     assert tree.run(*words, NO_IMAGE="1")[0] == 0, "bitbake leaves an image that has not changed as it is"
 
 
-def test_all_that_is_missing_is_told_at_once(tree: Tree) -> None:
+def test_all_that_is_missing_is_named_at_once(tree: Tree) -> None:
     shutil.rmtree(tree.built)
     here = {"PATH": os.environ["PATH"], "PETALINUX_VER": "2023.1"}
     for words in (("fb4xxvg-z21d",), ("--check", "fb4xxvg-z21d")):
@@ -144,7 +144,7 @@ def test_all_that_is_missing_is_told_at_once(tree: Tree) -> None:
     assert not (tree.place / "build/petalinux").exists() and not tree.log.exists()
 
 
-def test_each_thing_that_is_missing_is_told(tree: Tree, tmp_path: Path) -> None:
+def test_each_thing_that_is_missing_is_named_alone(tree: Tree, tmp_path: Path) -> None:
     (tmp_path / "board.bit").touch()
     keys = ("--keys", tree.key, "zcu106")
     for words, environment, sentence in (

@@ -16,7 +16,7 @@ RECIPES = [recipe for recipe in sorted(LAYERS.rglob("*.bb")) if "file://" in rec
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.stem)
-def test_files(recipe: Path) -> None:
+def test_a_recipe_names_each_file_of_its_folder_and_no_other(recipe: Path) -> None:
     sources = re.search(r'^SRC_URI = "(.*?)"$', recipe.read_text(), re.DOTALL | re.MULTILINE)
     assert sources
     named = set(re.findall(r"file://([^\s%]+)", sources[1]))

@@ -55,7 +55,9 @@ def answers(states: list[str], offset: int = -3, present: str = "true") -> str:
         ("", (), 1, "unknown"),
     ],
 )
-def test_health(said: str, options: tuple[str, ...], status: int, sentence: str) -> None:
+def test_health_of_ptp_has_a_status_and_a_sentence_for_each_state(
+    said: str, options: tuple[str, ...], status: int, sentence: str
+) -> None:
     got = health(said, *options)
     assert got[0] == status and got[1].startswith(sentence), got
 
@@ -109,7 +111,7 @@ def test_an_old_offset_is_no_lock(tmp_path: Path) -> None:
         (True, None, None, 1, "unknown: the system's clock and port0's cannot be compared"),
     ],
 )
-def test_the_system_follows_too(
+def test_health_is_locked_only_if_the_systems_clock_follows(
     tmp_path: Path, runs: bool, compared: int | None, utc: int | None, status: int, sentence: str
 ) -> None:
     said = f"echo 'phc_ctl[7.1]: offset from CLOCK_REALTIME is {compared}ns'" if compared is not None else "exit 1"
@@ -181,7 +183,7 @@ MANIFEST = f"bitstream=shell.bit.bin\nmap=1.2\nsha256={SUM}\n"
         (None, 1, "no "),
     ],
 )
-def test_bitstream_fits_the_driver(
+def test_a_bitstream_is_accepted_only_if_it_is_whole_and_fits_the_driver(
     programs: Programs, tmp_path: Path, manifest: str | None, status: int, sentence: str
 ) -> None:
     done = programs.run(FPGA, "--check", "--root", system(tmp_path, manifest))

@@ -90,7 +90,7 @@ def test_a_root_that_nobody_can_log_in_to_is_not_well(
     assert disk.record() == (3, 3)
 
 
-def test_the_way_back(disk: Disk, tmp_path: Path, run: Run) -> None:
+def test_the_option_back_starts_the_other_root_next(disk: Disk, tmp_path: Path, run: Run) -> None:
     root_image(tmp_path / "root", 7)
     assert run(tmp_path / "root").returncode == 0
     done = run("--back")
@@ -105,7 +105,7 @@ def test_there_is_no_way_back_to_what_is_no_whole_root(disk: Disk, run: Run) -> 
     assert disk.record() == (2, None)
 
 
-def test_what_this_card_cannot_start_changes_nothing(disk: Disk, tmp_path: Path, run: Run) -> None:
+def test_an_image_that_this_card_cannot_start_changes_nothing(disk: Disk, tmp_path: Path, run: Run) -> None:
     (tmp_path / "large").touch()
     os.truncate(tmp_path / "large", 12 * MEBI + 512)
     (tmp_path / "odd").write_bytes(bytes(1000))
@@ -236,7 +236,9 @@ def test_a_root_that_is_mounted_is_not_written(
     assert disk.path.read_bytes() == before and (running.changes(3) / "upper").is_dir()
 
 
-def test_what_may_not_be_on_the_card_is_told(disk: Disk, tmp_path: Path, programs: Programs, running: Running) -> None:
+def test_an_update_that_cannot_be_flushed_to_the_card_fails(
+    disk: Disk, tmp_path: Path, programs: Programs, running: Running
+) -> None:
     """The card takes no more writes: in an update, and when the record that names the root that does not run is mended."""
     root_image(tmp_path / "root", 7)
     (running.stand_ins / "sync").write_text("#!/bin/sh\nexit 1\n")
@@ -272,7 +274,7 @@ def has_root(disk: Disk, number: int) -> bool:
         ({"version": "1.2"}, "partition 3 has version '1.2', which is no whole number"),
     ],
 )
-def test_what_is_refused_after_it_was_written_is_no_root(
+def test_an_image_that_is_refused_after_it_was_written_leaves_no_root(
     disk: Disk, tmp_path: Path, programs: Programs, system: Path, becomes: dict[str, object], sentence: str
 ) -> None:
     """The image becomes another one while it is written. Without a signature, what the card has is the same as the image."""
@@ -288,7 +290,7 @@ def test_what_is_refused_after_it_was_written_is_no_root(
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM])
-def test_what_is_not_yet_known_to_be_right_is_no_root(
+def test_an_update_that_is_stopped_before_it_is_checked_leaves_no_root(
     disk: Disk, tmp_path: Path, programs: Programs, system: Path, signal_: signal.Signals
 ) -> None:
     """The program is stopped while it looks at what the card has."""
@@ -315,7 +317,7 @@ def unheard(programs: Programs, disk: Disk, system: Path, *words: str | Path) ->
     return programs.unheard(UPDATE, "--unsigned", "--disk", disk.path, "--root", system, *words)
 
 
-def test_what_is_done_is_done_once_even_if_nobody_hears_of_it(
+def test_each_command_is_done_once_even_if_its_output_cannot_be_written(
     disk: Disk, tmp_path: Path, image_programs: Programs, system: Path
 ) -> None:
     root_image(tmp_path / "root", 7)
@@ -330,7 +332,7 @@ def test_what_is_done_is_done_once_even_if_nobody_hears_of_it(
         assert disk.record() == record, words
 
 
-def test_what_is_refused_is_refused_even_if_nobody_hears_of_it(
+def test_an_image_is_refused_even_if_the_reason_cannot_be_written(
     disk: Disk, tmp_path: Path, programs: Programs, system: Path
 ) -> None:
     """The first file of the manifest has another content, the last one is right."""
@@ -343,7 +345,7 @@ def test_what_is_refused_is_refused_even_if_nobody_hears_of_it(
     assert disk.path.read_bytes() == before
 
 
-def test_two_at_once_are_refused(disk: Disk, tmp_path: Path, run: Run) -> None:
+def test_a_second_update_at_the_same_time_is_refused(disk: Disk, tmp_path: Path, run: Run) -> None:
     root_image(tmp_path / "root", 7)
     with disk.path.open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -354,7 +356,7 @@ def test_two_at_once_are_refused(disk: Disk, tmp_path: Path, run: Run) -> None:
     assert run(tmp_path / "root").returncode == 0
 
 
-def test_who_looks_at_a_disk_that_was_written_is_waited_for(disk: Disk, tmp_path: Path, run: Run) -> None:
+def test_an_update_waits_for_a_program_that_looks_at_the_disk(disk: Disk, tmp_path: Path, run: Run) -> None:
     """udev does, with a shared lock, and a busy system takes it longer than somebody who writes is waited for."""
     root_image(tmp_path / "root", 7)
     with disk.path.open("rb") as held:
@@ -367,7 +369,7 @@ def test_who_looks_at_a_disk_that_was_written_is_waited_for(disk: Disk, tmp_path
     assert done.stderr.count("another program looks at") == 1, done
 
 
-def test_who_looks_at_a_disk_for_ever_is_not_waited_for_for_ever(
+def test_an_update_waits_a_minute_at_most_for_a_program_that_looks_at_the_disk(
     disk: Disk, tmp_path: Path, programs: Programs, system: Path
 ) -> None:
     """Here a second is as long as a program needs to start."""
@@ -387,7 +389,7 @@ def test_who_looks_at_a_disk_for_ever_is_not_waited_for_for_ever(
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM])
-def test_who_waits_for_a_disk_can_be_stopped(
+def test_an_update_that_waits_for_the_disk_can_be_stopped(
     disk: Disk, tmp_path: Path, programs: Programs, system: Path, signal_: signal.Signals
 ) -> None:
     """All programs in front get the signal, as by Ctrl-C. No file and no lock is left behind."""

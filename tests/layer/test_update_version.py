@@ -103,7 +103,7 @@ def test_an_image_that_becomes_an_older_one_while_it_is_written_is_not_started(
     assert card.disk.partition(3, 1082)[1080:] != b"\x53\xef"
 
 
-def test_what_was_older_once_is_what_runs_now(card: Card) -> None:
+def test_images_are_compared_with_the_root_that_runs_though_it_was_older(card: Card) -> None:
     """Once an older root runs, it is the one that others are compared with; the way back asks nothing."""
     card.runs("7")
     assert card.update("5", "--older").returncode == 0

@@ -114,7 +114,7 @@ def test_settings_of_ones_own_are_all_there_whatever_their_files_are_called(tree
     assert "MERIDIAN_BITSTREAM = " in card.read_text()
 
 
-def test_what_a_card_that_boots_needs_is_told(tree: Tree) -> None:
+def test_a_missing_key_bitstream_or_program_is_named(tree: Tree) -> None:
     def missing(*words: str | Path) -> str:
         status, said = tree.run(*words)
         assert status == 1 and not tree.calls.exists(), said
@@ -148,7 +148,7 @@ def test_packages_that_are_missing_are_named(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize("made", ["machine", "image"])
-def test_what_was_not_made_is_told(tree: Tree, made: str) -> None:
+def test_a_machine_or_image_that_was_not_made_is_named(tree: Tree, made: str) -> None:
     kas = next((tree.cache / "meridian").glob("venv-*/bin/kas"))
     kas.write_text(kas.read_text().replace("  shell)" if made == "machine" else "  build)", "  none)"))
     status, said = tree.run("--keys", tree.key, "zcu106")

@@ -104,7 +104,7 @@ with Card(CARD) as card:
 """)  # fmt: skip
 
 
-def test_what_cannot_be_opened_is_told(program: Program, run_card: Any) -> None:
+def test_a_card_that_cannot_be_opened_is_an_error_with_the_reason(program: Program, run_card: Any) -> None:
     for name, said in (
         ("nonsense", "nonsense is no name of a function on PCIe: give one as 0000:03:00.0"),
         ("0000:ff:1f.7", "0000:ff:1f.7: there is no such function"),

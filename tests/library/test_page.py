@@ -25,7 +25,7 @@ def card(run_card: Any, own_dma: bool) -> str:
     return f"twin:{run_card(configuration=('--host-box', str(EXAMPLE))).socket}"
 
 
-def test_the_program_in_c(card: str, built: Path, program: Program) -> None:
+def test_the_pages_program_in_c_runs(card: str, built: Path, program: Program) -> None:
     source = documents.block(PAGE, "int main").text
     command = [
         "cc",
@@ -45,7 +45,7 @@ def test_the_program_in_c(card: str, built: Path, program: Program) -> None:
     assert "name a card" in program("page", status=1).stderr
 
 
-def test_the_program_in_python(card: str, program: Program, tmp_path: Path) -> None:
+def test_the_pages_program_in_python_runs(card: str, program: Program, tmp_path: Path) -> None:
     script = documents.block(PAGE, "import Card").text
     said = program(script=f"import sys; sys.argv = ['page', {card!r}]\n{script}").stdout
     assert said == "0 failed, the first word is 0x100000000\n"

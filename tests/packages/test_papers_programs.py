@@ -77,7 +77,7 @@ def run(monkeypatch: pytest.MonkeyPatch, module: object, *words: str) -> int:
     return module.main()  # type: ignore[attr-defined]
 
 
-def test_the_bill_of_a_small_tree(
+def test_the_bill_has_name_version_and_licence_of_each_package(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = packages(tree, "m.tar.xz", "meridian-tools_0.2-1_all.deb", "meridian-dkms_0.2-1_all.deb")
@@ -140,7 +140,9 @@ RELEASES = [
 ]
 
 
-def test_entries_of_the_changelog(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_changelog_has_an_entry_for_each_release_in_debians_format(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(history, "releases", lambda paths: RELEASES)
     assert run(monkeypatch, changelog, "--revision", "1~deb12", "--suite", "bookworm", "--version", "0.2") == 0
     newest, _, oldest = capsys.readouterr().out.partition("\nmeridian (0.1")

@@ -83,7 +83,7 @@ def test_notes_order_changes_by_area() -> None:
 @pytest.mark.parametrize(
     "script", ["scripts/build/build-deb", "scripts/build/build-release", "packaging/source-archive"]
 )
-def test_scripts_refuse_what_they_do_not_know(script: str) -> None:
+def test_scripts_refuse_options_that_they_do_not_know(script: str) -> None:
     done = subprocess.run([ROOT / script, "--nothing"], capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 2 and done.stderr.startswith(f"usage: {script}")
 

@@ -167,7 +167,9 @@ def run(
 
 @pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
 @pytest.mark.parametrize("seed", range(201, 205))
-def test_changes_under_traffic(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
+def test_frames_are_right_while_settings_change_under_traffic(
+    start: Start, seed: int, configuration: tuple[str, ...]
+) -> None:
     run(start, seed, configuration, changes=25)
 
 
@@ -186,7 +188,7 @@ def test_changes_at_line_rate_lose_only_what_is_counted(
 @pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
 @pytest.mark.parametrize("seed", range(209, 213))
 @pytest.mark.parametrize("lossless", [True, False], ids=["low load", "line rate"])
-def test_changes_hold_while_functions_switch(
+def test_frames_are_right_while_settings_change_and_functions_switch(
     start: Start, seed: int, lossless: bool, configuration: tuple[str, ...]
 ) -> None:
     """Edge virtual bridging is on at most ports, and goes off and on."""

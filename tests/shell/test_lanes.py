@@ -154,7 +154,7 @@ def test_receivers_are_reset_under_traffic(start: Start, seed: int, configuratio
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(511, 513))
-def test_a_board_with_10g_and_125_mhz(start: Start, seed: int) -> None:
+def test_a_board_with_10g_ports_and_125_mhz_carries_all_traffic(start: Start, seed: int) -> None:
     test_random.run(start, seed, ZCU106, rounds=60, lossless=True)
     test_random.run(start, seed, ZCU106, rounds=40, lossless=False)
     test_random.run(start, seed, ZCU106, rounds=60, lossless=True, setting=test_random.VEB)

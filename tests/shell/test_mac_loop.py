@@ -52,7 +52,7 @@ def hosts(bench: Bench) -> list[bytes]:
     return [bytes.fromhex(event["hex"]) for event in bench.seen.c2h]
 
 
-def test_from_host_queue_to_host_queue_without_a_cable(bench: Bench) -> None:
+def test_frames_pass_from_host_queue_to_host_queue_without_a_cable(bench: Bench) -> None:
     """A link is there, frames of all sizes come back, the wire has none, and of what it brings none is seen."""
     bench.sim.send("link", port=0, up=False)
     loop = MacLoop(bench)
@@ -83,7 +83,7 @@ def test_from_host_queue_to_host_queue_without_a_cable(bench: Bench) -> None:
     assert [bytes.fromhex(event["hex"]) for event in bench.seen.wire[0]] == [other(WIRE, 1)]
 
 
-def test_who_may_set_it(bench: Bench) -> None:
+def test_the_loopback_is_refused_while_host_or_ps_has_the_port(bench: Bench) -> None:
     """As any loopback: refused while host or PS have the port, by force too for the host while the PS has it, and behind
     frames."""
     of_ps, of_host = MacLoop(bench), MacLoop(bench, bus="pf")
@@ -141,7 +141,7 @@ def test_a_frame_of_the_ps_comes_back_with_both_stamps(bench: Bench) -> None:
     assert not bench.seen.wire[0] and not bench.seen.c2h
 
 
-def test_it_changes_between_frames_under_traffic(bench: Bench) -> None:
+def test_the_loopback_changes_between_frames_under_traffic(bench: Bench) -> None:
     """Each frame of host and PS goes out or comes round, whole and once; the other port is not concerned."""
     loop, test = MacLoop(bench), PortTest(bench.shell)
     test.start(700, force=True)

@@ -57,7 +57,9 @@ def options(point: dict[str, Any], number: int) -> tuple[str, ...]:
 @pytest.mark.long
 @pytest.mark.parametrize("configuration", [DEFAULT, WIDE, SEGMENTS], ids=["default", "wide", "segments"])
 @pytest.mark.parametrize("seed", range(1000, 1030))
-def test_more_seeds(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
+def test_the_shell_agrees_with_the_model_for_more_seeds(
+    start: Start, seed: int, configuration: tuple[str, ...]
+) -> None:
     test_random.run(start, seed, configuration, rounds=100, lossless=True)
     test_random.run(start, seed, configuration, rounds=60, lossless=False)
     test_random.run(start, seed, configuration, rounds=100, lossless=True, setting=VEB)
@@ -67,7 +69,7 @@ def test_more_seeds(start: Start, seed: int, configuration: tuple[str, ...]) -> 
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", range(covering.POINTS))
-def test_the_shell_is_right_at_each_point(start: Start, number: int) -> None:
+def test_the_shell_agrees_with_the_model_at_each_point_of_its_parameters(start: Start, number: int) -> None:
     point = covering.points(SPACE)[number]
     configuration = options(point, number)
     setting = Setting(**{name: point[name] for name in RUNNING})

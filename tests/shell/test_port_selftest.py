@@ -22,7 +22,7 @@ def bench(start: Start) -> Bench:
 
 
 @pytest.mark.parametrize(("size", "count"), [(60, 2000), (1514, 200), (9596, 40)])
-def test_both_ports_at_line_rate(bench: Bench, size: int, count: int) -> None:
+def test_both_ports_test_at_line_rate(bench: Bench, size: int, count: int) -> None:
     tests = [PortTest(bench.shell, 0, "ps"), PortTest(bench.shell, 1, "pf")]
     loop = Loop(bench)
     for test in tests:
@@ -69,7 +69,7 @@ def test_a_rate_is_kept_on_the_wire(bench: Bench) -> None:
     ] == 1
 
 
-def test_a_cable_from_port_to_port(bench: Bench) -> None:
+def test_a_cable_from_port_to_port_brings_each_ports_frames_to_the_other(bench: Bench) -> None:
     tests = [PortTest(bench.shell, port) for port in range(2)]
     loop = Loop(bench, way={0: 1, 1: 0})
     for test in tests:
@@ -180,7 +180,7 @@ def test_faults_of_the_wire_are_told_apart(bench: Bench) -> None:
     }  # fmt: skip
 
 
-def test_ends_are_told(bench: Bench) -> None:
+def test_a_test_that_ends_early_names_the_reason(bench: Bench) -> None:
     test, loop = PortTest(bench.shell), Loop(bench)
     # A disabled host has no say in it.
     bench.enable_host(0, False, False)

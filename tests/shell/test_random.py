@@ -121,27 +121,31 @@ def run(
 
 @pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
 @pytest.mark.parametrize("seed", range(1, 7))
-def test_every_frame_at_low_load(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
+def test_every_frame_arrives_at_low_load(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
     """Nothing overflows: every frame is where it belongs, every counter has its value."""
     run(start, seed, configuration, rounds=60, lossless=True)
 
 
 @pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
 @pytest.mark.parametrize("seed", range(101, 105))
-def test_no_wrong_frame_at_line_rate(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
+def test_no_frame_goes_wrong_at_line_rate_and_each_loss_is_counted(
+    start: Start, seed: int, configuration: tuple[str, ...]
+) -> None:
     """Line rate against slow hosts and slow memory, then a broadcast storm: what is lost is counted, all else is right."""
     run(start, seed, configuration, rounds=40, lossless=False)
 
 
 @pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
 @pytest.mark.parametrize("seed", range(301, 304))
-def test_every_frame_that_stays_inside(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
+def test_every_frame_that_stays_inside_arrives(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
     """With edge virtual bridging: functions, PS and wire as before, and between each other."""
     run(start, seed, configuration, rounds=60, lossless=True, setting=VEB)
 
 
 @pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
 @pytest.mark.parametrize("seed", range(401, 403))
-def test_no_wrong_frame_inside_at_line_rate(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
+def test_no_frame_that_stays_inside_goes_wrong_at_line_rate(
+    start: Start, seed: int, configuration: tuple[str, ...]
+) -> None:
     """The same beside line rate, slow hosts and storms."""
     run(start, seed, configuration, rounds=40, lossless=False, setting=VEB)

@@ -66,7 +66,9 @@ def address_gone(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("change", [link_down, function_reset, host_off, address_gone])
-def test_what_ends_in_a_large_frame(bench: Bench, change: Callable[[Bench], None]) -> None:
+def test_a_change_within_a_large_frame_drops_the_segments_behind_it(
+    bench: Bench, change: Callable[[Bench], None]
+) -> None:
     """Segments before it have left, and those behind it are dropped. Other functions have lost nothing."""
     one = large(Random(1), PEER + address(SENDER), 65_000)
     bench.h2c(asking(bench, SENDER), one.frame(), metadata=METADATA)
@@ -92,7 +94,7 @@ def test_a_frame_that_was_begun_keeps_what_it_asked_for(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("protocol", [TCP, UDP])
-def test_what_ends_early_takes_nothing_of_the_next_frame(bench: Bench, protocol: int) -> None:
+def test_a_large_frame_that_ends_early_takes_nothing_of_the_next_one(bench: Bench, protocol: int) -> None:
     """Its header tells of more than comes, and it ends at the end of a segment, of a beat, or of both."""
     random, beat = Random(4), bench.geometry.host_bytes
     for beats in (5, 9, 30):

@@ -62,7 +62,7 @@ def numbers(path: Path) -> tuple[int, int, list[list[tuple[int, ...]]]]:
     return width, height, [[tuple(row[3 * x : 3 * x + 3]) for x in range(width)] for row in rows]
 
 
-def test_an_eye_as_text_and_picture(
+def test_an_eye_is_drawn_as_text_and_as_a_picture(
     run: Callable[..., int], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     card, file = Card(box(16, 60)), tmp_path / "eye.png"
@@ -203,7 +203,9 @@ def test_a_pattern_is_counted_and_put_back(run: Callable[..., int], capsys: pyte
     assert card.patterns[-2:] == [0x101, 0]
 
 
-def test_no_pattern_is_a_failure_and_is_put_back(run: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pattern_that_is_not_found_is_a_failure_and_is_put_back(
+    run: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
     card = Card(box(1, 1))
     card.locks = False
     assert run(card, "--loopback", "near-pcs", "--prbs", "9", "--no-eye") == 1
@@ -221,7 +223,9 @@ def test_a_port_in_use_is_refused_without_force(run: Callable[..., int], capsys:
     assert run(card) == 1 and "a reset of the receiver is refused" in capsys.readouterr().err
 
 
-def test_what_the_card_does_not_have(run: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_card_without_pins_to_its_transceivers_or_without_the_port_is_an_error(
+    run: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
     card = Card(box(16, 60))
     card.answers = False
     assert run(card) == 1 and "was not answered: the transceiver has no clock or is in reset" in capsys.readouterr().err
@@ -232,7 +236,7 @@ def test_what_the_card_does_not_have(run: Callable[..., int], capsys: pytest.Cap
 
 
 @pytest.mark.parametrize("options", [("--columns", "0"), ("--inject", "1"), ("--ber", "0.7"), ("--rows", "128")])
-def test_a_wrong_command_line(
+def test_a_wrong_command_line_is_status_2_and_names_the_option(
     options: tuple[str, ...], run: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(Card(box(1, 1)), *options) == 2 and options[0] in capsys.readouterr().err

@@ -46,7 +46,7 @@ def upwards(root: Path, order: tuple[str | tuple[str, ...], ...]) -> list[str]:
 
 
 @pytest.mark.parametrize("folder", ORDER)
-def test_includes_go_down(folder: str) -> None:
+def test_no_file_includes_a_header_of_a_folder_above_its_own(folder: str) -> None:
     assert upwards(ROOT / folder, ORDER[folder]) == []
 
 

@@ -102,12 +102,12 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
     return kernel
 
 
-def test_what_a_driver_says_of_itself(kernel: Kernel) -> None:
+def test_ethtools_driver_info_and_registers_are_read(kernel: Kernel) -> None:
     assert ethtool.driver("eth7") == ("meridian", "0.1", "map 1.12, build 01234567")
     assert ethtool.registers("eth7") == (2, [1, 2])
 
 
-def test_statistics_and_tests_by_their_names(kernel: Kernel) -> None:
+def test_statistics_and_test_results_are_read_by_their_names(kernel: Kernel) -> None:
     assert ethtool.statistics("eth7") == dict(zip(WORDS, [1 << 40, 2, 3], strict=True))
     assert ethtool.self_test("eth7", ethtool.TEST_OFFLINE) == dict(zip(WORDS, [0, 5, 74], strict=True))
     assert kernel.asked == [(1, 3)]
@@ -115,7 +115,7 @@ def test_statistics_and_tests_by_their_names(kernel: Kernel) -> None:
     assert ethtool.statistics("eth7") == {}
 
 
-def test_an_interface_that_is_set_up_and_down(kernel: Kernel) -> None:
+def test_an_interface_is_set_up_and_down(kernel: Kernel) -> None:
     assert not ethtool.is_up("eth7")
     ethtool.set_up("eth7", True)
     assert ethtool.is_up("eth7") and kernel.flags == 0x1003
@@ -123,7 +123,7 @@ def test_an_interface_that_is_set_up_and_down(kernel: Kernel) -> None:
     assert not ethtool.is_up("eth7") and kernel.flags == 0x1002
 
 
-def test_an_interface_that_is_detached(kernel: Kernel) -> None:
+def test_a_call_to_a_detached_interface_raises_detached(kernel: Kernel) -> None:
     kernel.error = errno.ENODEV
     with pytest.raises(ethtool.Detached, match="eth7 is detached"):
         ethtool.driver("eth7")
@@ -132,9 +132,9 @@ def test_an_interface_that_is_detached(kernel: Kernel) -> None:
         ethtool.statistics("eth7")
 
 
-def test_no_answer_is_written_behind_its_memory() -> None:
+def test_no_answer_of_the_kernel_is_written_behind_its_memory() -> None:
     """Python's memory with marks behind each piece of it, which are looked at when the piece is freed."""
-    name = test_statistics_and_tests_by_their_names.__name__
+    name = test_statistics_and_test_results_are_read_by_their_names.__name__
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", f"{__file__}::{name}"],
         env={**os.environ, "PYTHONMALLOC": "debug"},

@@ -64,7 +64,7 @@ def card(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> Card:
     return card
 
 
-def test_a_bitstream_of_a_board(fake: FakeSystem, card: Card) -> None:
+def test_a_bitstream_of_a_board_passes_with_its_geometry_commit_and_date(fake: FakeSystem, card: Card) -> None:
     own = f"{MAP['MAP_MAJOR']}.{MAP['MAP_MINOR']}"
     assert identity.host_map(fake.context()) == f"magic 0x4d52444e, register map {own}, the driver's is {own}"
     words = "2 port(s) of 10 Gb/s, 32 bytes at 125 MHz: zcu106; git 1234abcd, 2023-11-14"
@@ -101,7 +101,7 @@ def test_a_bitstream_of_a_board(fake: FakeSystem, card: Card) -> None:
     ],
     ids=["magic", "version", "date"],
 )
-def test_a_bitstream_that_is_wrong(
+def test_a_wrong_magic_map_or_date_fails_its_check(
     fake: FakeSystem, card: Card, change: Callable[[Card], None], check: Callable[[Context], str], said: str
 ) -> None:
     change(card)
@@ -109,12 +109,12 @@ def test_a_bitstream_that_is_wrong(
         check(fake.context())
 
 
-def test_a_bitstream_of_another_board(fake: FakeSystem, card: Card) -> None:
+def test_a_bitstream_of_another_board_fails(fake: FakeSystem, card: Card) -> None:
     with pytest.raises(Fail, match=r"which is not t1-rfsoc\. Load a bitstream that was built for t1-rfsoc"):
         identity.host_bitstream(fake.context(board="t1-rfsoc"))
 
 
-def test_links_of_ports(fake: FakeSystem, card: Card, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_port_has_a_line_for_its_link(fake: FakeSystem, card: Card, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ports, "WATCH_SECONDS", 0)
     lines = ports.host_links(fake.context())
     assert [line.name for line in lines] == ["link.0", "link.1"]
@@ -131,7 +131,7 @@ def test_links_of_ports(fake: FakeSystem, card: Card, monkeypatch: pytest.Monkey
     assert ports.host_links(fake.context(ports=frozenset({1})))[0].text == "--ports leaves it out"
 
 
-def test_rings_of_the_arm_side_as_the_host_sees_them(fake: FakeSystem, card: Card) -> None:
+def test_rings_of_the_arm_side_that_stopped_fail_on_the_host(fake: FakeSystem, card: Card) -> None:
     with pytest.raises(Skip, match="no ring of the ARM side runs"):
         arm.host_rings(fake.context())
     for side in ("RX", "TX"):
@@ -142,7 +142,7 @@ def test_rings_of_the_arm_side_as_the_host_sees_them(fake: FakeSystem, card: Car
         arm.host_rings(fake.context())
 
 
-def test_rings_of_the_arm_side_as_it_sees_them_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rings_of_the_arm_side_with_errors_fail_there(monkeypatch: pytest.MonkeyPatch) -> None:
     context = Context(ArmCard("card", ["port0", "port1"]), Options(), MAP)
     counts = {"card_rx_frames": 7, "card_tx_frames": 8}
     up = {"port0"}

@@ -50,7 +50,7 @@ def test_a_wrong_command_line_is_status_2(words: list[str]) -> None:
     assert done.returncode == 2 and "error:" in done.stderr
 
 
-def test_help_names_what_is_changed() -> None:
+def test_help_names_what_each_check_changes() -> None:
     text = run("--help").stdout
     assert "vf: makes a VF" in text and "--no-disturb" in text and "Ctrl-C" in text
 
@@ -61,7 +61,9 @@ def test_the_list_has_every_check_once() -> None:
     assert {"bars", "link", "counters", "dma-pattern"} <= set(names)
 
 
-def test_it_refuses_without_root(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_program_refuses_to_run_without_root(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert main(["--quick"]) == 2
     assert capsys.readouterr() == ("", "meridian-selftest: it needs the rights of root: run it with sudo\n")
@@ -84,7 +86,7 @@ class TestAsRoot:
         assert done.returncode == 2 and "is no PF of a Meridian card" in done.stderr
         assert run("--device", "0000:5e:00.0", "--only", "driver", root=tmp_path).returncode == 1
 
-    def test_json(self, tmp_path: Path) -> None:
+    def test_the_json_report_has_each_check_and_the_sums(self, tmp_path: Path) -> None:
         pf(tmp_path, "0000:3b:00.0")
         done = run("--json", "--only", "driver", "--only", "phc", root=tmp_path)
         report = json.loads(done.stdout)

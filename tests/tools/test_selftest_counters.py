@@ -21,7 +21,7 @@ def still(came: int, out: int, dropped: int = 0, copies: int = 0) -> Reading:
     return Reading(counts, counts)
 
 
-def test_a_sum_that_is_right() -> None:
+def test_a_sum_of_counters_that_is_right_has_no_difference() -> None:
     assert counters.difference(ONE, still(10, 8, 1), still(110, 100, 9)) == 0
 
 
@@ -29,20 +29,20 @@ def test_what_was_not_counted_before_does_not_matter() -> None:
     assert counters.difference(ONE, still(1000, 0), still(1001, 1)) == 0
 
 
-def test_a_frame_that_nobody_counts() -> None:
+def test_a_frame_that_nobody_counts_is_a_difference() -> None:
     assert counters.difference(ONE, still(0, 0), still(100, 98, 1)) == 1
 
 
-def test_a_frame_that_is_counted_twice() -> None:
+def test_a_frame_that_is_counted_twice_is_a_difference() -> None:
     assert counters.difference(ONE, still(0, 0), still(100, 98, 4)) == -2
 
 
-def test_a_side_that_may_be_larger() -> None:
+def test_a_side_may_be_larger_by_its_copies_only() -> None:
     assert counters.difference(ONE, still(0, 0), still(100, 97, copies=3)) == 0
     assert counters.difference(ONE, still(0, 0), still(100, 96, copies=3)) == 1
 
 
-def test_frames_that_pass_while_counters_are_read() -> None:
+def test_frames_that_pass_while_counters_are_read_are_no_difference() -> None:
     first = {"in": 100, "out": 105, "dropped": 0, "copies": 0}  # out was read later
     second = {"in": 110, "out": 115, "dropped": 0, "copies": 0}
     assert counters.difference(ONE, still(0, 0), Reading(first, second)) == 0
@@ -50,7 +50,7 @@ def test_frames_that_pass_while_counters_are_read() -> None:
     assert counters.difference(ONE, still(0, 0), Reading(lost, lost)) == 85
 
 
-def test_a_frame_for_several_that_the_card_has_no_room_for() -> None:
+def test_a_copy_that_the_card_has_no_room_for_is_no_difference() -> None:
     """It is nobody's, and the port counts it."""
     (one,) = (one for one in counters.of_port(["e"]) if "verdicts" in one.what)
     start = dict.fromkeys(one.names(), 0)

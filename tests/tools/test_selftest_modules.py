@@ -76,7 +76,7 @@ def qsfp(technology: int = 0, **lower: int) -> bytes:
     return summed(bytes(memory), 128)
 
 
-def test_a_module_of_another_maker() -> None:
+def test_a_module_of_another_maker_is_read_with_its_calibration() -> None:
     measured = BOUNDS.ljust(96, b"\0") + MEASURED
     found = optics.module(memories(INTEL, measured))
     assert (found.name, round(found.celsius or 0, 1), found.milliwatts) == ("Intel Corp FTLX8574D3BNL-IT", 31.6, 0.0021)
@@ -125,8 +125,7 @@ def test_limits_that_a_module_does_not_have_are_none() -> None:
 
 
 @pytest.mark.parametrize("lane", range(4))
-def test_lanes_of_a_qsfp(lane: int) -> None:
-    """Each port sees its own."""
+def test_each_port_reads_its_own_lane_of_a_qsfp(lane: int) -> None:
     powers = {f"b{34 + 2 * it}": it + 1 for it in range(4)}
     read = memories(qsfp(b3=1 << lane, b4=1 << lane, b22=35, b23=128, **powers))
     for port in range(4):
@@ -319,7 +318,7 @@ def test_ports_of_one_module_have_lanes(tree: Tree, monkeypatch: pytest.MonkeyPa
     ],
     ids=["dark", "hot", "bright", "cold", "fault", "invalid"],
 )
-def test_a_module_that_is_not_well(
+def test_a_module_beyond_its_own_limits_fails(
     tree: Tree, monkeypatch: pytest.MonkeyPatch, identity: bytes, diagnosis: bytes, said: str
 ) -> None:
     line = line_of(tree, monkeypatch, memories(identity, diagnosis))
@@ -434,7 +433,7 @@ def test_a_laser_that_is_off_or_too_weak_fails(
     assert said in line[1] and ("TX_DISABLE" in line[1]) == bool(said)
 
 
-def test_what_is_missing_is_reported(tree: Tree) -> None:
+def test_a_missing_bus_or_driver_of_a_cage_is_reported(tree: Tree) -> None:
     tree.port(0, bus=None)
     tree.port(1, bus=9)
     tree.port(2, bus=8)

@@ -37,7 +37,7 @@ NMI:          0          0   Non-maskable interrupts
 """
 
 
-def test_interrupts_of_an_interface() -> None:
+def test_interrupts_of_an_interface_are_summed_for_each_queue() -> None:
     assert interrupts_of("eth1", INTERRUPTS) == {0: 12, 1: 7}
     assert interrupts_of("eth1", INTERRUPTS.replace("eth1-", "eth1-shared-")) == {0: 12, 1: 7}
     assert interrupts_of("eth2", INTERRUPTS) == {}
@@ -56,7 +56,7 @@ def test_interrupts_of_a_function_are_told_from_those_of_its_queues(fake: FakeSy
         assert of_messages(Function(folder.parent)) == count
 
 
-def test_processors_of_a_mask() -> None:
+def test_a_mask_of_processors_is_read_as_their_numbers() -> None:
     assert frames.processors("00000001,00000005") == {0, 2, 32}
     assert frames.processors("") == set()
 
@@ -104,7 +104,7 @@ def test_a_card_whose_registers_are_all_ones_does_not_answer() -> None:
         (block.loops, 0, block.ABSENT),
     ],
 )
-def test_checks_of_the_self_test_block(
+def test_checks_of_the_self_test_block_are_skipped_if_the_card_has_none(
     fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, check: Callable[[Context], str], capabilities: int, said: str
 ) -> None:
     words = [0] * sum(PARTS.values())
@@ -119,7 +119,7 @@ GOOD = "268435456 bytes in 341073 frames of 60 to 1514 bytes went each way throu
 DAMAGED = "1 of 256 frames (1 bit errors) were damaged: look at PCIe's errors by 'lspci -vv'"
 
 
-def test_a_pattern_that_was_good() -> None:
+def test_a_good_pattern_passes_with_its_bytes_frames_queues_and_time() -> None:
     said = block.judged("eth0", 0, GOOD)
     assert said and said.groups() == ("268435456", "341073", "8", "400")
 
@@ -153,7 +153,7 @@ def test_a_check_of_the_block_ends_with_the_link_that_it_took(
     [({}, 1, 60000), ({"quick": True}, 1, 3000), ({"slow": 9, "loop_plugs": frozenset({1})}, 5, 3000)],
     ids=["twenty rounds", "quick", "a loop plug and a slow card"],
 )
-def test_loops_of_a_port(
+def test_the_loops_of_a_port_are_asked_for_with_the_users_options(
     fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], flags: int, size: int
 ) -> None:
     fake.card()
@@ -194,10 +194,9 @@ CABLES = {"cables": ((0, 1), (2, 3))}
     ],
     ids=["first end", "second end", "the first end has no interface", "a loop plug", "nothing"],
 )
-def test_what_is_to_be_outside_of_a_port(
+def test_a_cable_is_tested_from_one_of_its_ends(
     fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], port: int, wanted: str
 ) -> None:
-    """A cable is tested from one of its ends."""
     fake.card()
     monkeypatch.setattr(block, "port_of", lambda interface: port)
     of_ports = {number: f"eth{number}" for number in (0, 1, 3, 4)}
@@ -212,7 +211,9 @@ def test_what_is_to_be_outside_of_a_port(
         ("external", "cable to port 1", "port 0 has no loop plug, but a cable to port 1. Name the ports by --cables"),
     ],
 )
-def test_what_is_found_outside_is_compared(monkeypatch: pytest.MonkeyPatch, wanted: str, found: str, said: str) -> None:
+def test_a_cable_or_loop_plug_that_was_not_named_fails(
+    monkeypatch: pytest.MonkeyPatch, wanted: str, found: str, said: str
+) -> None:
     monkeypatch.setattr(block, "port_of", lambda interface: 0)
     block._found_outside("eth0", wanted, wanted)
     block._found_outside("eth0", "", found)
@@ -257,12 +258,16 @@ def test_loops_from_the_arm_side_leave_a_port_that_is_up_alone(monkeypatch: pyte
     ],
     ids=["a driver without it", "left out", "damaged", "no sentence"],
 )
-def test_a_pattern_that_was_not(error: int | None, sentence: str, verdict: type[Exception], said: str) -> None:
+def test_a_pattern_that_was_left_out_is_skipped_and_a_bad_one_fails(
+    error: int | None, sentence: str, verdict: type[Exception], said: str
+) -> None:
     with pytest.raises(verdict, match=re.escape(said)):
         block.judged("eth0", error, sentence)
 
 
-def test_what_the_kernel_says_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kernels_log_since_the_start_is_read_for_one_interface(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A pipe stands for /dev/kmsg, which starts at its end and does not wait."""
     log = tmp_path / "kmsg"
     os.mkfifo(log)
@@ -280,7 +285,7 @@ def test_what_the_kernel_says_meanwhile(tmp_path: Path, monkeypatch: pytest.Monk
         assert block._sentence(text, "eth0", block.OF_PATTERN) == ""
 
 
-def test_drift() -> None:
+def test_the_drift_of_a_clock_is_computed_in_ppm() -> None:
     assert clock.drift_ppm((0, 500), (10**9, 500 + 10**9 + 50_000)) == pytest.approx(50)
     assert clock.drift_ppm((7, 0), (7 + 10**9, 0)) == pytest.approx(-1e6)
 
@@ -321,13 +326,13 @@ WARM = {
 SUPPLY = {"in_voltage0_raw": "18568", "in_voltage0_scale": "0.045776", "in_voltage0_label": "VCC_PSINTLP"}
 
 
-def test_no_sensor(fake: FakeSystem) -> None:
+def test_the_check_of_sensors_is_skipped_without_a_sysmon(fake: FakeSystem) -> None:
     fake.card()
     with pytest.raises(Skip, match="Linux has no SYSMON here"):
         sensors.sensors(fake.context())
 
 
-def test_sensors_that_are_right(fake: FakeSystem) -> None:
+def test_sensors_within_their_limits_pass(fake: FakeSystem) -> None:
     fake.card()
     ams(**WARM, **SUPPLY)
     assert sensors.sensors(fake.context()) == "39 C at most; 1 supplies as they should be, 1 read"
@@ -340,7 +345,9 @@ def test_sensors_that_are_right(fake: FakeSystem) -> None:
         ("in_voltage0_raw", "16000", "VCC_PSINTLP is 0.732 V, not 0.85 V within 5 percent"),
     ],
 )
-def test_sensors_that_are_wrong(fake: FakeSystem, file: str, value: str, said: str) -> None:
+def test_a_sensor_beyond_its_limits_fails_the_check_of_sensors(
+    fake: FakeSystem, file: str, value: str, said: str
+) -> None:
     fake.card()
     ams(**(WARM | SUPPLY | {file: value}))
     with pytest.raises(Fail, match=said):
@@ -348,12 +355,12 @@ def test_sensors_that_are_wrong(fake: FakeSystem, file: str, value: str, said: s
 
 
 @pytest.mark.parametrize("file", sorted(TOOLS.glob("meridian_selftest/*.py")), ids=lambda file: file.name)
-def test_the_oldest_python_reads_it(file: Path) -> None:
+def test_the_oldest_python_parses_each_file_of_the_program(file: Path) -> None:
     """Of bullseye, the oldest Debian that the driver is built for."""
     ast.parse(file.read_text(), feature_version=(3, 9))
 
 
-def test_an_interface_that_is_detached(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_detached_interface_of_the_arm_side_fails_one_line_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line fails, the others are skipped."""
 
     def refuse(interface: str, *_: object) -> bytes:
@@ -369,7 +376,9 @@ def test_an_interface_that_is_detached(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "driver" in report.facts(context.card)
 
 
-def test_an_interface_that_is_detached_later(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interface_that_is_detached_later_fails_the_next_line(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By then the line of driver has passed, or was not asked for."""
     fake.card()
     monkeypatch.setattr(Function, "driver", property(lambda _: "meridian"))

@@ -10,7 +10,7 @@ from meridian_selftest.card import host_cards
 from meridian_selftest.result import Fail, Skip
 
 
-def test_a_card_is_its_pfs(fake: FakeSystem) -> None:
+def test_the_pfs_of_one_slot_are_one_card(fake: FakeSystem) -> None:
     for number, device in enumerate(("0x903f", "0x913f")):
         fake.card(f"0000:3b:00.{number}", device)
     fake.card("0000:3c:00.0")
@@ -18,7 +18,7 @@ def test_a_card_is_its_pfs(fake: FakeSystem) -> None:
     assert [[pf.address for pf in card.pfs] for card in host_cards()] == [[PF, "0000:3b:00.1"], ["0000:3c:00.0"]]
 
 
-def test_memory_that_is_right(fake: FakeSystem) -> None:
+def test_bars_of_the_right_size_pass(fake: FakeSystem) -> None:
     fake.card()
     assert "BAR0 of 256 KiB and BAR2 of 4 MiB" in pcie.bars(fake.context())
 
@@ -31,14 +31,14 @@ def test_memory_that_is_right(fake: FakeSystem) -> None:
         ("0x0000000000140204", "0x0000000020140204", "BAR0 of .* has no address. The port above"),
     ],
 )
-def test_memory_that_is_wrong(fake: FakeSystem, old: str, new: str, said: str) -> None:
+def test_a_bar_that_is_too_small_or_has_no_address_fails(fake: FakeSystem, old: str, new: str, said: str) -> None:
     place = fake.card()
     (place / "resource").write_text((place / "resource").read_text().replace(old, new))
     with pytest.raises(Fail, match=said):
         pcie.bars(fake.context())
 
 
-def test_no_driver(fake: FakeSystem) -> None:
+def test_a_missing_driver_fails_and_another_one_skips(fake: FakeSystem) -> None:
     place = fake.card()
     with pytest.raises(Fail, match="no driver is bound to 0000:3b:00.0"):
         pcie.driver(fake.context())
@@ -48,7 +48,7 @@ def test_no_driver(fake: FakeSystem) -> None:
         pcie.driver(fake.context())
 
 
-def test_a_link_as_fast_as_the_slower_side(fake: FakeSystem) -> None:
+def test_a_link_as_fast_as_the_slower_side_passes(fake: FakeSystem) -> None:
     fake.card()
     assert pcie.link(fake.context()) == "x8 at 8 GT/s, as card and slot can"
     (fake.port / "max_link_width").write_text("4\n")
@@ -57,13 +57,13 @@ def test_a_link_as_fast_as_the_slower_side(fake: FakeSystem) -> None:
 
 
 @pytest.mark.parametrize(("file", "value"), [("width", "4"), ("speed", "5.0 GT/s PCIe")])
-def test_a_link_that_is_slower_than_possible(fake: FakeSystem, file: str, value: str) -> None:
+def test_a_link_that_is_slower_than_possible_fails(fake: FakeSystem, file: str, value: str) -> None:
     (fake.card() / f"current_link_{file}").write_text(f"{value}\n")
     with pytest.raises(Fail, match="card and slot can x8 at 8 GT/s"):
         pcie.link(fake.context())
 
 
-def test_a_link_with_fewer_lanes_than_the_board(fake: FakeSystem) -> None:
+def test_a_link_with_fewer_lanes_than_the_board_fails(fake: FakeSystem) -> None:
     place = fake.card()
     for which in ("current", "max"):
         (place / f"{which}_link_width").write_text("4\n")
@@ -112,7 +112,7 @@ def test_a_card_that_can_do_less_than_the_board_fails(fake: FakeSystem, file: st
         pcie.link(fake.context(board="t1-rfsoc"))
 
 
-def test_sizes_of_packets(fake: FakeSystem) -> None:
+def test_an_mps_that_the_port_above_does_not_have_fails(fake: FakeSystem) -> None:
     place = fake.card()
     assert pcie.payload(fake.context()) == (
         "MPS 128 bytes as the port above, MRRS 512 bytes; 256 are possible with pci=pcie_bus_safe"
@@ -127,14 +127,14 @@ def test_sizes_of_packets(fake: FakeSystem) -> None:
         pcie.payload(fake.context())
 
 
-def test_a_card_that_does_not_answer(fake: FakeSystem) -> None:
+def test_a_card_whose_configuration_space_is_all_ones_fails(fake: FakeSystem) -> None:
     """All that is read of it is ones, where a list of capabilities has no end."""
     (fake.card() / "config").write_bytes(b"\xff" * 4096)
     with pytest.raises(Fail, match="0000:3b:00.0 does not answer. Remove it"):
         pcie.payload(fake.context())
 
 
-def test_a_list_of_capabilities_that_goes_round(fake: FakeSystem) -> None:
+def test_a_list_of_capabilities_that_goes_round_ends(fake: FakeSystem) -> None:
     data = bytearray(config())
     data[0x40:0x42] = bytes([0x01, 0x40])
     (fake.card() / "config").write_bytes(data)

@@ -59,7 +59,7 @@ UP = {"host_port__1": value("HOST_PORT_STATE_LINK_UP", 1), "port__0": value("POR
 ONE_PORT = {"ident__GEOMETRY": value("IDENT_GEOMETRY_PORTS", 1)}
 
 
-def test_a_link_with_an_interface_and_one_without(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_passes_with_an_interface_and_without(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
     context = interface(fake, monkeypatch)
     dumped(monkeypatch, **ONE_PORT, **UP)
     (line,) = ports.host_links(context)
@@ -69,7 +69,7 @@ def test_a_link_with_an_interface_and_one_without(fake: FakeSystem, monkeypatch:
     assert line.text.startswith("port 0 has a link, no PF is bound to it (no interface)")
 
 
-def test_a_port_without_an_interface_or_a_link(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_without_a_link_fails_and_may_be_left_out(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.card()
     dumped(monkeypatch, **ONE_PORT)
     (line,) = ports.host_links(fake.context())
@@ -96,7 +96,9 @@ def test_a_port_without_a_link_says_what_its_receiver_finds(
     assert line.result == FAIL and said in line.text
 
 
-def test_links_from_the_arm_side(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_seen_from_the_arm_side_pass_fail_or_are_skipped(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number, carrier in enumerate("101"):
         (folder := system.NET / f"port{number}").mkdir(parents=True)
         for file, text in {"dev_port": str(number), "carrier": carrier, "speed": "25000"}.items():
@@ -116,7 +118,9 @@ def test_links_from_the_arm_side(fake: FakeSystem, monkeypatch: pytest.MonkeyPat
 RUNS = {f"ps_ring__{side}_STATUS": value(f"PS_RING_{side}_STATUS_RUNNING", 1) for side in ("RX", "TX")}
 
 
-def test_rings_seen_from_the_host(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rings_that_stopped_fail_on_the_host_with_their_error(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
     context = interface(fake, monkeypatch)
     dumped(monkeypatch, **RUNS)
     assert arm.host_rings(context) == "the ARM side's rings run on the port(s) of eth0"
@@ -129,7 +133,7 @@ def test_rings_seen_from_the_host(fake: FakeSystem, monkeypatch: pytest.MonkeyPa
             arm.host_rings(context)
 
 
-def test_rings_seen_from_the_arm_side(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rings_with_errors_fail_on_the_arm_side(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = {"card_rx_frames": 5, "card_tx_frames": 6, **dict.fromkeys(arm.FAULTS, 0)}
     monkeypatch.setattr(ethtool, "statistics", lambda name: counts)
     monkeypatch.setattr(ethtool, "is_up", lambda name: name == "port0")
@@ -159,7 +163,7 @@ def with_clock(fake: FakeSystem, name: str = "ptp7") -> None:
     ],
     ids=["right", "still", "too fast"],
 )
-def test_drift_of_the_clock(
+def test_a_clock_that_stands_still_or_drifts_too_far_fails(
     fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, gained: int, verdict: type[Exception] | None, said: str
 ) -> None:
     with_clock(fake)
@@ -291,7 +295,7 @@ def test_the_clocks_of_the_macs_are_left_out_if_nobody_tells_them(
         assert clock.drift(measured(monkeypatch, is_counted=len(answers) > 1)) == RUNS_WELL
 
 
-def test_a_card_without_a_clock_or_a_source_of_pulses(fake: FakeSystem) -> None:
+def test_a_missing_clock_fails_and_a_missing_source_of_pulses_skips(fake: FakeSystem) -> None:
     with pytest.raises(Fail, match="the card's driver has no PTP clock"):
         clock.drift(of_arm())
     with_clock(fake)
@@ -336,7 +340,9 @@ def tested(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return said
 
 
-def test_pattern_and_loops_of_a_card(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, tested: dict[str, str]) -> None:
+def test_pattern_and_loops_of_a_card_pass_with_what_the_log_has(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, tested: dict[str, str]
+) -> None:
     context = interface(fake, monkeypatch)
     dumped(monkeypatch, **HAS_BLOCK, **ONE_PORT)
     assert block.pattern(context) == (
@@ -398,7 +404,7 @@ def test_the_block_is_left_alone_by_who_does_not_want_to_be_disturbed(
         ({"cables": ((0, 5),)}, "names port 5, and the card's last port is 1"),
     ],
 )
-def test_ports_that_the_card_has_not(
+def test_ports_that_the_card_does_not_have_fail(
     fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], said: str
 ) -> None:
     interface(fake, monkeypatch)
@@ -407,7 +413,7 @@ def test_ports_that_the_card_has_not(
         block.loops(fake.context(**options))
 
 
-def test_a_cable_without_an_interface_at_either_end(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cable_without_an_interface_at_either_end_fails(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
     interface(fake, monkeypatch)
     dumped(monkeypatch, **HAS_BLOCK, ident__GEOMETRY=value("IDENT_GEOMETRY_PORTS", 4))
     with pytest.raises(Fail, match="neither port 2 nor port 3 has an interface here. Bind a PF of one of them"):

@@ -98,7 +98,7 @@ def test_a_frame_that_linux_does_not_take_is_no_missing_interrupt(
         traffic.latency(context)
 
 
-def test_a_queue_that_is_full_for_a_moment(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_queue_that_is_full_for_a_moment_does_not_fail(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
     two_pfs(fake, monkeypatch)
     taken = iter([False, False, *100 * [True]])
     monkeypatch.setattr(Socket, "send", lambda *_: next(taken))
@@ -197,7 +197,7 @@ def test_each_vector_of_a_vf_is_tried(
             vf._vectors(context, context.host.pfs[0])
 
 
-def test_a_vf_that_another_driver_takes(fake: FakeSystem) -> None:
+def test_a_vf_that_another_driver_takes_is_skipped(fake: FakeSystem) -> None:
     """As vfio-pci does whose parameter ids names VFs."""
     card = fake.card()
     place = fake.device("0000:3b:00.4", fake.port, vendor="0x10ee", device="0xa03f")

@@ -47,7 +47,7 @@ def hosts(request: pytest.FixtureRequest) -> Callable[..., list[Host]]:
     return connect
 
 
-def test_frames_of_every_size_both_ways(two_cards: Any, hosts: Any) -> None:
+def test_frames_of_every_size_pass_the_cable_both_ways(two_cards: Any, hosts: Any) -> None:
     pair = hosts(two_cards())
     sizes = [60, 61, 64, 127, 1514, 4096, 9600]
     sent = [[frame(size, size, MINE, PEER) for size in sizes], [frame(size, 2 * size, PEER, MINE) for size in sizes]]
@@ -168,12 +168,12 @@ def exchange(pair: list[Host], total: int, seconds: float) -> None:
 SETTING = QueueSetting(ring=4097, completions=8193, buffer=2048)
 
 
-def test_none_is_lost_and_order_is_kept(two_cards: Any, hosts: Any) -> None:
+def test_no_frame_is_lost_and_the_order_of_each_flow_is_kept(two_cards: Any, hosts: Any) -> None:
     exchange(hosts(two_cards(), queues=4, setting=SETTING), 8_000, 120)
 
 
 @pytest.mark.long
-def test_a_million_frames(two_cards: Any, hosts: Any) -> None:
+def test_a_million_frames_pass_in_order_and_none_is_lost(two_cards: Any, hosts: Any) -> None:
     exchange(hosts(two_cards(), queues=4, setting=SETTING), 1_000_000, 3600)
 
 
@@ -192,7 +192,9 @@ def test_a_million_frames(two_cards: Any, hosts: Any) -> None:
         (["0.0=1.0", "--rate", "10"], "the cards differ in --rate"),
     ],
 )
-def test_what_is_wrong_is_told(built_card: Any, tmp_path: Path, options: list[str], message: str) -> None:
+def test_a_wrong_cable_is_refused_with_the_reason(
+    built_card: Any, tmp_path: Path, options: list[str], message: str
+) -> None:
     with pytest.raises(CardError) as error:
         CardProcess(built_card(), "--cable", *options, "--card", "--socket", str(tmp_path / "second"))
     assert message in str(error.value)

@@ -59,7 +59,7 @@ def test_second_host_is_refused(run_card: Any, connect: Any) -> None:
         assert host.card.read(0x100000) == host.card.regs["MAGIC"]
 
 
-def test_nonsense_costs_only_itself(run_card: Any, connect: Any) -> None:
+def test_a_client_that_sends_nonsense_costs_no_other_its_card(run_card: Any, connect: Any) -> None:
     card = run_card()
     host = connect(card)
     ps = Link(card.socket, Role.AXI)
@@ -71,7 +71,7 @@ def test_nonsense_costs_only_itself(run_card: Any, connect: Any) -> None:
     assert host.receive(1) == [frame(100, 1)]
 
 
-def test_registers_at_their_borders(run_card: Any, connect: Any) -> None:
+def test_accesses_outside_of_the_registers_read_ones_or_are_refused(run_card: Any, connect: Any) -> None:
     host = connect(run_card())
     link = host.link
     assert link.read(0, 5, 0) == 0xFFFFFFFF
@@ -96,7 +96,7 @@ def test_time_stands_still_in_lockstep(run_card: Any) -> None:
         assert 1_000_000_000 <= then - at < 1_002_000_000
 
 
-def test_program_tells_what_is_wrong(built_card: Any) -> None:
+def test_the_program_refuses_a_wrong_option_with_the_reason(built_card: Any) -> None:
     with pytest.raises(CardError, match="no option is named --nonsense") as error:
         CardProcess(built_card(), "--nonsense")
     assert error.value.status == 2
@@ -109,7 +109,7 @@ def run(card: Any, *line: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_command_line(run_card: Any) -> None:
+def test_the_clients_command_line_sends_receives_and_dumps(run_card: Any) -> None:
     card = run_card()
     done = run(card, "info")
     assert done.returncode == 0, done.stderr

@@ -36,7 +36,7 @@ def receive(host: Any, count: int, queue: int = 0) -> list[tuple[bytes, Completi
     return host.link.collect(lambda: zip(ring.poll(), ring.completions, strict=True), count, "frames")
 
 
-def test_hash_and_its_type_around_the_ring(run_card: Any, connect: Any) -> None:
+def test_wide_completions_have_the_hash_and_its_type_around_the_ring(run_card: Any, connect: Any) -> None:
     card = run_card()
     host: Host = connect(card)
     host.bring_up(setting=WIDE)
@@ -71,7 +71,7 @@ def test_each_queue_has_its_own_size(run_card: Any, connect: Any) -> None:
 
 
 @pytest.mark.parametrize("order", [1, 3, 5, 0xC0CC0001, 0x3A5C0003], ids=hex)
-def test_checksums_vlan_and_microsofts_hash(run_card: Any, connect: Any, order: int) -> None:
+def test_wide_completions_have_checksums_vlan_and_microsofts_hash(run_card: Any, connect: Any, order: int) -> None:
     card = run_card()
     host: Host = connect(card)
     host.bring_up(setting=WIDE)
@@ -97,7 +97,7 @@ def test_checksums_vlan_and_microsofts_hash(run_card: Any, connect: Any, order: 
     assert len(seen) > 3
 
 
-def test_a_reset_takes_it_from_a_vf(run_card: Any, connect: Any) -> None:
+def test_a_reset_takes_wide_completions_from_a_vf(run_card: Any, connect: Any) -> None:
     """A VF asks by its mailbox; after a reset its queues have entries of 8 bytes until somebody asks again."""
     card = run_card()
     host: Host = connect(card)

@@ -211,10 +211,10 @@ def conserve(program: Path, folder: Path, frames: int, seconds: float) -> None:
             world.ps.close()
 
 
-def test_fifty_thousand_frames(built_card: Any, tmp_path: Path) -> None:
+def test_fifty_thousand_frames_come_out_or_are_counted(built_card: Any, tmp_path: Path) -> None:
     conserve(built_card(), tmp_path, 50_000, 120)
 
 
 @pytest.mark.long
-def test_ten_million_frames(built_card: Any, tmp_path: Path) -> None:
+def test_ten_million_frames_come_out_or_are_counted(built_card: Any, tmp_path: Path) -> None:
     conserve(built_card(), tmp_path, 10_000_000, 7200)

@@ -37,7 +37,7 @@ def machine(request: pytest.FixtureRequest, run_card: Any, connect: Any) -> Iter
     yield connect(card, lockstep=request.param == "lockstep", mapped=request.param != "messages"), card.wires[0]
 
 
-def test_every_size_both_ways(machine: tuple[Host, Wire]) -> None:
+def test_frames_of_every_size_pass_both_ways(machine: tuple[Host, Wire]) -> None:
     host, wire = machine
     host.bring_up(queues=1)
     sizes = [60, 61, 64, 127, 1514, 4095, 4096, 4097, 8192, 9600]
@@ -65,7 +65,7 @@ def test_short_frames_are_padded(run_card: Any, connect: Any) -> None:
     assert on_wire(host, card.wires[0], 1)[0].data == frame(30, 1, PEER, MINE) + bytes(30)
 
 
-def test_rings_wrap(machine: tuple[Host, Wire]) -> None:
+def test_rings_wrap_around(machine: tuple[Host, Wire]) -> None:
     """Many times around the smallest rings."""
     host, wire = machine
     host.bring_up(setting=QueueSetting(ring=65, completions=129, buffer=2048))
@@ -82,7 +82,7 @@ def test_rings_wrap(machine: tuple[Host, Wire]) -> None:
 
 
 @pytest.mark.parametrize("trigger", [Trigger.EVERY, Trigger.USER_COUNT, Trigger.USER_TIMER, Trigger.USER_TIMER_COUNT])
-def test_trigger_modes(run_card: Any, connect: Any, trigger: Trigger) -> None:
+def test_each_trigger_mode_updates_the_status_entry(run_card: Any, connect: Any, trigger: Trigger) -> None:
     """By the status entry alone, as drivers that poll it see it."""
     card = run_card()
     host = connect(card, lockstep=True)
@@ -97,7 +97,7 @@ def test_trigger_modes(run_card: Any, connect: Any, trigger: Trigger) -> None:
         host.link.wait(lambda: queue.status()["pidx"] == 9, "the completion status of one more")
 
 
-def test_queues_by_rss(run_card: Any, connect: Any) -> None:
+def test_rss_chooses_the_queue_by_the_indirection_table(run_card: Any, connect: Any) -> None:
     card = run_card()
     host = connect(card)
     host.bring_up(queues=4)
@@ -131,7 +131,7 @@ def test_queues_by_rss(run_card: Any, connect: Any) -> None:
     assert only == frames
 
 
-def test_every_pf_by_its_address(run_card: Any, connect: Any) -> None:
+def test_each_pf_gets_the_frames_of_its_address(run_card: Any, connect: Any) -> None:
     card = run_card()
     first = connect(card)
     pfs = [first, *(Host(first.link, function, first.memory) for function in (1, 2, 3))]
@@ -155,7 +155,7 @@ def test_every_pf_by_its_address(run_card: Any, connect: Any) -> None:
     assert pfs[2].take() == []
 
 
-def test_stops_and_starts_again(machine: tuple[Host, Wire]) -> None:
+def test_a_host_stops_its_queues_and_starts_again(machine: tuple[Host, Wire]) -> None:
     host, wire = machine
     for number in range(3):
         host.bring_up(queues=2)
@@ -170,7 +170,7 @@ def test_stops_and_starts_again(machine: tuple[Host, Wire]) -> None:
         host.link.wait(lambda n=arrived: host.card.counters("PORT_COUNTERS")["rx_frames"] == n, "a frame for nobody")
 
 
-def test_full_queue_holds_nobody_up(run_card: Any, connect: Any) -> None:
+def test_a_full_queue_holds_nobody_up(run_card: Any, connect: Any) -> None:
     card = run_card()
     host = connect(card)
     host.bring_up(setting=QueueSetting(ring=65, completions=129))
@@ -191,7 +191,7 @@ def test_full_queue_holds_nobody_up(run_card: Any, connect: Any) -> None:
     assert received and received[-1] == frame(64, 1000)
 
 
-def test_leaves_and_comes_back(run_card: Any, connect: Any) -> None:
+def test_a_host_leaves_and_comes_back(run_card: Any, connect: Any) -> None:
     card = run_card()
     for number in range(3):
         host = connect(card)
@@ -206,7 +206,7 @@ def test_leaves_and_comes_back(run_card: Any, connect: Any) -> None:
     card.check()
 
 
-def test_register_writes_by_the_thousand_while_frames_move(machine: tuple[Host, Wire]) -> None:
+def test_frames_move_beside_thousands_of_register_writes(machine: tuple[Host, Wire]) -> None:
     """The answers to DMA reads stand behind register writes, which need time to be done."""
     host, wire = machine
     host.bring_up()

@@ -16,7 +16,7 @@ VECTOR = 5
 
 
 @pytest.mark.parametrize("mapped", [True, False])
-def test_one_interrupt_until_it_is_armed_again(run_card: Any, connect: Any, mapped: bool) -> None:
+def test_a_queue_interrupts_once_until_it_is_armed_again(run_card: Any, connect: Any, mapped: bool) -> None:
     card = run_card()
     host = connect(card, lockstep=True, mapped=mapped)
     host.bring_up(setting=QueueSetting(c2h_irq=True, vector=VECTOR))
@@ -55,7 +55,7 @@ def test_arming_late_loses_nothing(run_card: Any, connect: Any) -> None:
 
 
 @pytest.mark.parametrize("trigger", [Trigger.USER_TIMER, Trigger.USER_TIMER_COUNT])
-def test_timer_moderates(run_card: Any, connect: Any, trigger: Trigger) -> None:
+def test_the_timer_moderates_interrupts(run_card: Any, connect: Any, trigger: Trigger) -> None:
     card = run_card()
     host = connect(card, lockstep=True)
     # 50 ticks of 100 ns; more frames than come.
@@ -72,7 +72,7 @@ def test_timer_moderates(run_card: Any, connect: Any, trigger: Trigger) -> None:
     assert len(queue.poll()) == 4
 
 
-def test_many_queues_in_one_ring(run_card: Any, connect: Any) -> None:
+def test_many_queues_share_an_interrupt_ring(run_card: Any, connect: Any) -> None:
     card = run_card()
     host = connect(card, lockstep=True)
     ring = InterruptRing(host.contexts, 3, 0, VECTOR, host.memory)
@@ -93,7 +93,7 @@ def test_many_queues_in_one_ring(run_card: Any, connect: Any) -> None:
     assert [(e.queue, e.is_c2h) for e in ring.poll()] == [(9, False)]
 
 
-def test_none_for_a_function_that_may_not(run_card: Any, connect: Any) -> None:
+def test_no_interrupt_or_write_comes_from_a_function_without_bus_mastering(run_card: Any, connect: Any) -> None:
     card = run_card()
     host = connect(card, lockstep=True)
     host.bring_up(setting=QueueSetting(c2h_irq=True, vector=VECTOR))

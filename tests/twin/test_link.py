@@ -125,7 +125,7 @@ def played(path: Path, peer: Peer, greet: bool = True, stays: bool = True) -> It
     assert not failures, failures
 
 
-def test_says_hello(tmp_path: Path) -> None:
+def test_a_client_says_hello_and_keeps_the_welcome(tmp_path: Path) -> None:
     def peer(card: socket.socket) -> None:
         head, payload = take(card)
         hello = Hello.unpack(payload)
@@ -149,7 +149,7 @@ def test_refusal_is_raised_in_the_cards_words(tmp_path: Path) -> None:
         Link(path)
 
 
-def test_nobody_answers(tmp_path: Path) -> None:
+def test_a_socket_that_nobody_answers_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LinkError, match="no card answers"):
         Link(tmp_path / "none")
 
@@ -167,7 +167,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
         Link(path)
 
 
-def test_serves_dma_while_it_waits_for_a_reply(tmp_path: Path) -> None:
+def test_a_client_serves_dma_while_it_waits_for_a_reply(tmp_path: Path) -> None:
     memory = Memory(4096, base=0x1000)
     memory.write(0x1100, b"hello")
 
@@ -264,7 +264,7 @@ def test_what_the_card_does_not_support_is_an_error(tmp_path: Path) -> None:
         link.reset()
 
 
-def test_a_refused_region(tmp_path: Path) -> None:
+def test_a_refused_region_of_memory_is_an_error_in_the_cards_words(tmp_path: Path) -> None:
     def peer(card: socket.socket) -> None:
         data, files, _, _ = socket.recv_fds(card, Header.length() + Region.length(), 4)
         region = Region.unpack(data[Header.length() :])
@@ -276,7 +276,7 @@ def test_a_refused_region(tmp_path: Path) -> None:
         link.share(Memory(4096, base=0x1000))
 
 
-def test_a_silent_card_and_a_card_that_leaves(tmp_path: Path) -> None:
+def test_a_silent_card_and_a_card_that_leaves_are_errors(tmp_path: Path) -> None:
     def silent(card: socket.socket) -> None:
         take(card)
         assert card.recv(1) == b""

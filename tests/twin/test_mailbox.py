@@ -108,18 +108,18 @@ def test_a_late_answer_is_not_that_of_the_next_request(slow: Slow, mailbox: Mail
     assert slow.requests[1] in HARMLESS and slow.requests[1] != op
 
 
-def test_a_late_answer_that_has_come_already(slow: Slow, mailbox: Mailbox) -> None:
+def test_a_late_answer_that_has_come_already_is_left_out(slow: Slow, mailbox: Mailbox) -> None:
     given_up(slow, mailbox, Op.CSR)
     slow.let_go()
     assert ask(mailbox, Op.CSR) == 3
 
 
-def test_other_requests_need_not_wait(slow: Slow, mailbox: Mailbox) -> None:
+def test_another_request_need_not_wait_for_a_late_answer(slow: Slow, mailbox: Mailbox) -> None:
     given_up(slow, mailbox, Op.QUEUE_REQUEST)
     assert ask(mailbox, Op.CSR) == 2
 
 
-def test_a_refusal_shows_the_order_too(slow: Slow, mailbox: Mailbox) -> None:
+def test_a_refusal_is_that_of_the_request_that_it_answers(slow: Slow, mailbox: Mailbox) -> None:
     given_up(slow, mailbox, Op.HELLO)
     slow.code = Code.NOT_EXISTS
     with pytest.raises(MailboxError, match="HELLO was refused: NOT_EXISTS"):
@@ -127,7 +127,7 @@ def test_a_refusal_shows_the_order_too(slow: Slow, mailbox: Mailbox) -> None:
     assert len(slow.requests) == 3
 
 
-def test_a_pf_that_owes_too_much(slow: Slow, mailbox: Mailbox) -> None:
+def test_a_pf_that_owes_too_many_answers_is_an_error_until_a_new_start(slow: Slow, mailbox: Mailbox) -> None:
     for op in HARMLESS:
         given_up(slow, mailbox, op)
     with pytest.raises(MailboxError, match="owes answers to 2 requests: start anew"):

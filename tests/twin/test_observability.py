@@ -32,7 +32,7 @@ def interfaces_of(file: Path) -> dict[str, list[bytes]]:
     return found
 
 
-def test_captures_counters_and_events(run_card: Callable[..., Any], tmp_path: Path) -> None:
+def test_captures_counters_and_events_show_each_frame(run_card: Callable[..., Any], tmp_path: Path) -> None:
     log = tmp_path / "log"
     card = run_card("--control", str(tmp_path / "control"), "--log", str(log))
     with Control(tmp_path / "control") as control, Host.connect(card.socket) as host, Ps.connect(card.socket) as ps:
@@ -113,7 +113,7 @@ def test_frames_at_the_host_are_whole_and_between_wire_and_rings(run_card: Calla
         assert length_ns < way_ns < length_ns + 2000 if packet.inbound else 0 < -way_ns, (packet, way_ns)
 
 
-def test_a_wire_that_is_cut(run_card: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_wire_that_is_cut_passes_no_frame_and_keeps_its_link(run_card: Callable[..., Any], tmp_path: Path) -> None:
     """Neither way passes, nothing comes later, and the link stays up."""
     card = run_card("--control", str(tmp_path / "control"))
     with Control(tmp_path / "control") as control, Host.connect(card.socket) as host:
@@ -133,7 +133,7 @@ def test_a_wire_that_is_cut(run_card: Callable[..., Any], tmp_path: Path) -> Non
     assert sent == [frame(4, to=PEER, of=MINE)]
 
 
-def test_memory_of_the_ps_that_stands_still(run_card: Callable[..., Any], tmp_path: Path) -> None:
+def test_frames_wait_in_order_while_memory_of_the_ps_stands_still(run_card: Callable[..., Any], tmp_path: Path) -> None:
     """Frames for it wait in the card, and come in their order when memory answers again."""
     card = run_card("--control", str(tmp_path / "control"))
     frames = [frame(number) for number in range(5)]
@@ -174,7 +174,7 @@ def test_a_receivers_pulse_is_stamped(run_card: Callable[..., Any], tmp_path: Pa
         run_card("--ext-ts", "gps")
 
 
-def test_wrong_fcs_on_demand(run_card: Callable[..., Any], tmp_path: Path) -> None:
+def test_frames_get_a_wrong_fcs_on_demand(run_card: Callable[..., Any], tmp_path: Path) -> None:
     card = run_card("--control", str(tmp_path / "control"))
     with Control(tmp_path / "control") as control, Host.connect(card.socket) as host:
         host.bring_up(1)
@@ -203,7 +203,9 @@ def test_wrong_fcs_on_demand(run_card: Callable[..., Any], tmp_path: Path) -> No
         ('{"op": "trace", "file": "x.fst", "for_ns": 100}', "without tracing"),
     ],
 )
-def test_control_says_what_is_wrong(run_card: Callable[..., Any], tmp_path: Path, line: str, words: str) -> None:
+def test_the_control_socket_refuses_a_wrong_line_with_the_reason(
+    run_card: Callable[..., Any], tmp_path: Path, line: str, words: str
+) -> None:
     run_card("--control", str(tmp_path / "control"))
     with Control(tmp_path / "control") as control:
         control.send(line)
@@ -211,7 +213,7 @@ def test_control_says_what_is_wrong(run_card: Callable[..., Any], tmp_path: Path
         assert control.ask("help")["stats"]
 
 
-def test_endless_line_and_no_card(run_card: Callable[..., Any], tmp_path: Path) -> None:
+def test_an_endless_line_or_a_missing_card_is_an_error(run_card: Callable[..., Any], tmp_path: Path) -> None:
     run_card("--control", str(tmp_path / "control"))
     with Control(tmp_path / "control") as greedy, pytest.raises(ControlError):
         greedy.send("x" * 200_000)

@@ -55,7 +55,7 @@ def test_checksums_and_tags_that_descriptors_ask_for(run_card: Any, connect: Any
     assert sum(checksums(data).l4 == "good" for data in due) > 30
 
 
-def test_without_the_switch_metadata_mean_nothing(run_card: Any, connect: Any) -> None:
+def test_metadata_of_a_descriptor_mean_nothing_without_the_queues_switch(run_card: Any, connect: Any) -> None:
     """A reset takes the switch away, so no later owner of the queue has it."""
     card = run_card()
     host: Host = connect(card)

@@ -37,7 +37,7 @@ def abuse(card: Any, seed: int, operations: int, patience: float) -> Abuse:
 
 
 @pytest.mark.parametrize("seed", [1, None])
-def test_functions_harm_nobody(run_card: Any, own_dma: bool, seed: int | None) -> None:
+def test_functions_that_write_random_words_harm_nobody(run_card: Any, own_dma: bool, seed: int | None) -> None:
     vfs = ("--vfs", "1,1,1,1") if own_dma else ()  # of each PF, where the shell says whose they are
     world = abuse(run_card(configuration=vfs), seed or seed_of("abuse"), 10_000, 30)
     assert world.from_attackers > 20  # they were not just refused
@@ -87,7 +87,7 @@ def test_a_pf_out_of_its_mind_harms_neither_ps_nor_strangers(run_card: Any) -> N
 
 
 @pytest.mark.long
-def test_a_million_operations_under_sanitizers(run_card: Any) -> None:
+def test_a_million_random_operations_harm_nobody_under_sanitizers(run_card: Any) -> None:
     """Parts with a seed each, so that a failure can be repeated without the rest."""
     random = Random(seed_of("a million"))
     for part in range(20):

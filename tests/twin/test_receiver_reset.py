@@ -18,7 +18,9 @@ MS = 10**9  # in ps
 INTERVAL_MS, PULSE_PS = 100, 10**6
 
 
-def test_a_receiver_that_locks_after_a_reset_only(run_card: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_receiver_that_locks_only_after_a_reset_is_reset_by_the_card(
+    run_card: Callable[..., Any], tmp_path: Path
+) -> None:
     """A module that is plugged in while the receiver has adapted to noise: the first reset brings the link."""
     log = tmp_path / "log"
     card = run_card("--control", str(tmp_path / "control"), "--log", str(log), "--time", "lockstep")
@@ -61,7 +63,7 @@ def test_a_receiver_that_locks_after_a_reset_only(run_card: Callable[..., Any], 
 
 
 @pytest.mark.long
-def test_each_lane_alone(run_card: Callable[..., Any], tmp_path: Path) -> None:
+def test_each_lane_is_reset_alone(run_card: Callable[..., Any], tmp_path: Path) -> None:
     card = run_card("--control", str(tmp_path / "control"), "--time", "lockstep", configuration=WIDE)
     with Control(tmp_path / "control") as control, Host.connect(card.socket, lockstep=True) as host:
         control.ask("link", port=1, up=True, until_reset=True)

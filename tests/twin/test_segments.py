@@ -101,7 +101,7 @@ def test_large_frames_are_cut(machine: Machine, entries: int, paced: bool) -> No
     assert counters["tx_offload_skipped"] == 0
 
 
-def test_the_largest_frames(machine: Machine) -> None:
+def test_the_largest_frames_are_cut_into_right_segments(machine: Machine) -> None:
     """Of 65,535 bytes, of which an Ethernet header and those of IP and TCP are 54."""
     host, random = machine.host, Random(7)
     host.bring_up(setting=replace(ASKS, pieces=4 if machine.has_pieces else 1))

@@ -50,7 +50,7 @@ def open_by_hand(device: Device, queues: int = 1) -> None:
         device.read(0x8014, bar=2)
 
 
-def test_onic(machine: tuple[Any, Device, str]) -> None:
+def test_the_opennic_driver_passes_frames_opens_and_closes_again(machine: tuple[Any, Device, str]) -> None:
     card, device, _ = machine
     onic = Onic(device, queues=2)
     onic.probe()
@@ -81,7 +81,7 @@ def test_onic(machine: tuple[Any, Device, str]) -> None:
     assert device.read(0x248) == 0
 
 
-def test_onic_goes_around_its_rings(machine: tuple[Any, Device, str]) -> None:
+def test_the_opennic_driver_goes_around_its_rings(machine: tuple[Any, Device, str]) -> None:
     """More frames than buffers and completions, in batches of the NAPI budget."""
     card, device, _ = machine
     onic = Onic(device, queues=1)
@@ -94,7 +94,7 @@ def test_onic_goes_around_its_rings(machine: tuple[Any, Device, str]) -> None:
         assert device.link.collect(lambda: onic.napi(0), 50, "frames") == frames
 
 
-def test_qdma_pf(machine: tuple[Any, Device, str]) -> None:
+def test_the_qdma_kernel_driver_passes_frames_on_a_pf(machine: tuple[Any, Device, str]) -> None:
     card, device, version = machine
     driver = QdmaPf(device, version)
     driver.probe()
@@ -115,7 +115,7 @@ def test_qdma_pf(machine: tuple[Any, Device, str]) -> None:
     driver.remove()
 
 
-def test_dpdk_pf(machine: tuple[Any, Device, str]) -> None:
+def test_the_qdma_dpdk_driver_passes_frames_on_a_pf(machine: tuple[Any, Device, str]) -> None:
     card, device, version = machine
     driver = DpdkPf(device, version)
     driver.probe()
@@ -139,7 +139,7 @@ def test_dpdk_pf(machine: tuple[Any, Device, str]) -> None:
 
 
 @pytest.mark.parametrize("aggregated", [True, False], ids=["kernel", "dpdk"])
-def test_vfs(run_card: Any, connect: Any, aggregated: bool) -> None:
+def test_the_qdma_drivers_pass_frames_on_vfs(run_card: Any, connect: Any, aggregated: bool) -> None:
     card = run_card()
     host: Host = connect(card)
     host.bring_up()

@@ -48,7 +48,7 @@ def messages_a_frame(host: Host, wire: Wire) -> float:
     return (host.link.messages.total() - before) / (2 * COUNT)
 
 
-def test_frames_take_no_messages(run_card: Any, record_property: Callable[[str, object], None]) -> None:
+def test_frames_take_no_messages_but_wakes(run_card: Any, record_property: Callable[[str, object], None]) -> None:
     """Only wakes are left: at most one for each doorbell that finds the card asleep."""
     found = {}
     for mapped, bells in ((False, False), (True, False), (True, True)):
@@ -90,7 +90,7 @@ def test_doorbells_taken_back_go_by_writes(run_card: Any) -> None:
         exchange(host, card.wires[0], 4)
 
 
-def test_in_lockstep(run_card: Any) -> None:
+def test_shared_doorbells_work_in_lockstep(run_card: Any) -> None:
     card = run_card("--time", "lockstep")
     with Link(card.socket, lockstep=True) as link:
         host = Host(link)
@@ -150,7 +150,7 @@ def test_dma_outside_goes_by_message(run_card: Any, request: pytest.FixtureReque
         far.close()
 
 
-def test_a_host_that_leaves_in_the_middle(run_card: Any) -> None:
+def test_a_host_that_leaves_in_the_middle_does_not_end_the_card(run_card: Any) -> None:
     """Its memory and its doorbells go with it, the card does not."""
     card = run_card()
     for _ in range(5):

@@ -89,7 +89,7 @@ def test_reset_of_a_vf_leaves_the_others_talking(bridge: tuple[Any, Host, list[A
     assert sum(fates) == 21, fates
 
 
-def test_switch_is_off_after_start(pf: tuple[Any, Host, PfService]) -> None:
+def test_the_switch_is_off_after_start(pf: tuple[Any, Host, PfService]) -> None:
     card, host, _ = pf
     alice, bob = start(host, FIRST), start(host, FIRST + 1)
     data = frame(100, 1, address(bob.function), address(alice.function))

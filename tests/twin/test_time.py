@@ -44,7 +44,7 @@ def play(card: Any, seed: int, folder: Path) -> tuple[list[Any], bytes]:
     return told, (folder / "capture").read_bytes()
 
 
-def test_same_input_same_run(run_card: Callable[..., Any], tmp_path: Path) -> None:
+def test_the_same_input_gives_the_same_run(run_card: Callable[..., Any], tmp_path: Path) -> None:
     runs = []
     for number in range(2):
         folder = tmp_path / str(number)
@@ -301,7 +301,7 @@ def test_the_host_reads_latencies_and_cannot_write_them(run_card: Callable[..., 
 
 
 @pytest.mark.long
-def test_waveforms_on_request(programs: Callable[..., Path], tmp_path: Path) -> None:
+def test_waveforms_are_written_on_request(programs: Callable[..., Path], tmp_path: Path) -> None:
     program = programs("--trace") / "meridian_card"
     from meridian_twin import CardProcess
 

@@ -163,7 +163,7 @@ def test_a_port_in_use_is_left_alone_without_force(lane: Lane) -> None:
     assert lane.status("REFUSAL") == HOST_ENABLED and lane.host.card.read(place) == 0
 
 
-def test_patterns_through_a_loopback(lane: Lane) -> None:
+def test_patterns_through_a_loopback_lock_and_count_errors(lane: Lane) -> None:
     lane.loopback(2)
     for pattern in (1, 2, 3, 4, 5):
         lane.write("PRBS", pattern << 8 | pattern)
@@ -185,7 +185,7 @@ def test_patterns_through_a_loopback(lane: Lane) -> None:
     assert lane.link()
 
 
-def test_patterns_of_a_peer_and_none_without_one(lane: Lane) -> None:
+def test_the_checker_locks_to_a_peers_pattern_and_to_none_without_one(lane: Lane) -> None:
     lane.write("PRBS", 5 << 8)
     lane.host.link.advance(200 * US)
     assert not lane.locked() and lane.errors() > 1000, "the peer sends frames"
@@ -202,7 +202,7 @@ def test_patterns_of_a_peer_and_none_without_one(lane: Lane) -> None:
     assert not lane.locked(), "no cable"
 
 
-def test_registers_of_a_transceiver_that_does_not_answer(lane: Lane) -> None:
+def test_accesses_to_a_transceiver_that_does_not_answer_end_in_a_timeout(lane: Lane) -> None:
     assert lane.drp(0x123, 0xABCD)[0] == DONE
     assert lane.drp(0x123) == (DONE, 0xABCD)
     lane.control.ask("transceiver", answers=False)

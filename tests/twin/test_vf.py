@@ -34,7 +34,7 @@ def start(host: Host, function: int, queues: int = 1, **setting: Any) -> Vf:
     return vf
 
 
-def test_frames_of_three_vfs(pf: tuple[Any, Host, PfService]) -> None:
+def test_frames_of_three_vfs_pass_both_ways(pf: tuple[Any, Host, PfService]) -> None:
     card, host, service = pf
     vfs = [start(host, FIRST + n, queues=2) for n in range(3)]
     assert [vf.number for vf in vfs] == [FIRST, FIRST + 1, FIRST + 2]
@@ -79,7 +79,7 @@ def test_what_is_not_its_own_is_refused(pf: tuple[Any, Host, PfService]) -> None
     assert on_wire(host, card.wires[0], 1)[0].data == frame(100, 3, PEER, MINE)
 
 
-def test_values_that_the_tables_do_not_have(pf: tuple[Any, Host, PfService]) -> None:
+def test_values_that_the_tables_do_not_have_are_refused(pf: tuple[Any, Host, PfService]) -> None:
     _, host, _ = pf
     vf = Vf(host.link, FIRST, host.memory)
     vf.hello()
@@ -96,7 +96,7 @@ def test_values_that_the_tables_do_not_have(pf: tuple[Any, Host, PfService]) -> 
         assert error.value.code == code
 
 
-def test_leaves_and_comes_back(pf: tuple[Any, Host, PfService]) -> None:
+def test_a_vf_leaves_and_comes_back(pf: tuple[Any, Host, PfService]) -> None:
     card, host, service = pf
     for number in range(3):
         vf = Vf(host.link, FIRST, host.memory)
@@ -110,8 +110,7 @@ def test_leaves_and_comes_back(pf: tuple[Any, Host, PfService]) -> None:
         host.link.wait(lambda: not service.vfs, "the good-bye")
 
 
-def test_function_level_reset(pf: tuple[Any, Host, PfService]) -> None:
-    """Takes the VF's queues and messages away, and nobody else's."""
+def test_a_function_level_reset_takes_the_vfs_queues_and_nobody_elses(pf: tuple[Any, Host, PfService]) -> None:
     card, host, _ = pf
     vf, other = start(host, FIRST), start(host, FIRST + 1)
     vf.send(frame(100, 1, PEER, MINE[:5] + bytes([FIRST])))

@@ -44,7 +44,7 @@ def lint(work: Path, macros: tuple[str, ...]) -> subprocess.CompletedProcess[str
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
-def test_lint_of_the_top(tmp_path: Path) -> None:
+def test_the_top_with_a_module_passes_lint(tmp_path: Path) -> None:
     done = lint(tmp_path, ("MERIDIAN_USER_BOX",))
     assert done.returncode == 0 and not done.stderr, done.stderr
 

@@ -33,7 +33,7 @@ def probes() -> dict[str, dict[str, int]]:
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_what_vivado_is_told(board: str, tmp_path: Path) -> None:
+def test_vivado_is_told_of_the_analysers_as_reviewed(board: str, tmp_path: Path) -> None:
     """Beside what it is told without logic analysers."""
     run = build(tmp_path, board, arguments=DEBUG)
     assert run.status == 0, run.said
@@ -83,7 +83,9 @@ def test_the_streams_that_the_page_names_are_probed() -> None:
 
 
 @pytest.mark.parametrize("board", SIZES)
-def test_lint_of_the_top_that_keeps_them(board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_top_that_keeps_the_probed_wires_passes_lint(
+    board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lanes, ports, macros = SIZES[board]
     monkeypatch.setitem(SIZES, board, (lanes, ports, [*macros, "MERIDIAN_DEBUG"]))
     done = lint(board, ROOT, tmp_path, whole=False)
@@ -151,7 +153,7 @@ def test_the_card_is_told_of_its_probes(with_probes: bool, tmp_path: Path) -> No
     assert (f"PROBES.FILE = {bit.with_suffix('.ltx')}" in log.read_text()) == with_probes
 
 
-def test_make_has_the_option() -> None:
+def test_make_has_the_option_for_analysers() -> None:
     command = ["make", "--no-print-directory", "-n", "bitstream", "BOARD=zcu106", "DEBUG=1", "SETTINGS=mine"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20, check=True).stdout
     assert said == 'scripts/bitstream build --debug "zcu106" "mine"\n'

@@ -45,7 +45,7 @@ def reports(to: Path, variant: str) -> Path:
         ("skew", ["bus skew: -0.310 ns shell/a/gray_reg[4]/C -> shell/a/cc/buffers_0_reg[4]/D"]),
     ],
 )  # fmt: skip
-def test_the_gate_names_what_is_wrong(variant: str, sentences: list[str], tmp_path: Path) -> None:
+def test_the_gate_names_each_timing_or_constraint_fault(variant: str, sentences: list[str], tmp_path: Path) -> None:
     status, said = gate(reports(tmp_path, variant))
     assert status == 1
     for sentence in sentences:
@@ -59,7 +59,7 @@ def test_the_gate_names_what_is_wrong(variant: str, sentences: list[str], tmp_pa
         "17  CDC-4  Critical  Multi-bit unknown a/b_reg/C c/d_reg/D",
     ],
 )
-def test_a_critical_finding_in_any_table(line: str, tmp_path: Path) -> None:
+def test_a_critical_crossing_in_any_table_closes_the_gate(line: str, tmp_path: Path) -> None:
     report = reports(tmp_path, "clean") / "cdc.rpt"
     report.write_text(report.read_text() + line + "\n")
     status, said = gate(tmp_path)

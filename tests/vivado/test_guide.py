@@ -25,7 +25,7 @@ def ids(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=ids)
-def test_boards_and_links(path: Path) -> None:
+def test_boards_and_links_of_the_documents_exist(path: Path) -> None:
     text = path.read_text()
     for board in re.findall(r"BOARD=([a-z0-9-]+)", text):
         assert board in BOARDS, board
@@ -34,8 +34,7 @@ def test_boards_and_links(path: Path) -> None:
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_boards_are_alike(board: str) -> None:
-    """Each says what it is made of and that it never ran."""
+def test_each_boards_page_says_what_it_is_made_of_and_that_it_never_ran(board: str) -> None:
     text = (ROOT / f"vivado/boards/{board}/README.md").read_text()
     assert "Not built and not run on hardware" in text
     for row in ("part", "PCIe", "Ethernet", "FEC", "Vivado", "licences"):
@@ -55,7 +54,7 @@ def test_what_the_guide_quotes_is_said() -> None:
         assert sentence.split(": ")[1] in health.read_text() and sentence in GUIDE.read_text(), sentence
 
 
-def test_who_adds_a_board_reads_of_each_fact_that_the_stand_in_asks_for_by_part_or_pin() -> None:
+def test_the_guide_of_new_boards_names_each_file_of_facts_that_the_stand_in_reads() -> None:
     said = (ROOT / "vivado/check/model_design.tcl").read_text() + (ROOT / "vivado/check/model_ip.tcl").read_text()
     files = set(re.findall(r"\((vivado/check/facts/\w+\.txt)\)", said))
     assert "vivado/check/facts/pcie_sites.txt" in files

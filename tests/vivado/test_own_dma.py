@@ -80,7 +80,7 @@ def lint(root: Path, work: Path, *more: str, whole: bool = False) -> subprocess.
     [(True, ()), (False, ()), (False, ("MERIDIAN_DEBUG",)), (False, ("MERIDIAN_USER_BOX",))],
     ids=["whole", "pins", "analysers", "module"],
 )
-def test_lint_of_the_top(whole: bool, macros: tuple[str, ...], tmp_path: Path) -> None:
+def test_the_top_passes_lint_with_each_option(whole: bool, macros: tuple[str, ...], tmp_path: Path) -> None:
     done = lint(ROOT, tmp_path, *macros, whole=whole)
     assert done.returncode == 0 and not done.stderr, done.stderr
 
@@ -114,7 +114,7 @@ def difference(log: str, board: str) -> str:
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_what_vivado_is_told(board: str, tmp_path: Path) -> None:
+def test_vivado_is_told_of_the_engine_as_reviewed(board: str, tmp_path: Path) -> None:
     """Beside what it is told with the QDMA IP."""
     run = build(tmp_path, board, arguments=OWN)
     assert run.status == 0, run.said
@@ -136,7 +136,7 @@ def test_other_releases_are_told_the_same(release: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("others", [("debug=1",), ("selftest=1",), ("debug=1", "selftest=1")])
-def test_it_goes_with_other_options(others: tuple[str, ...], tmp_path: Path) -> None:
+def test_the_engine_goes_with_other_options(others: tuple[str, ...], tmp_path: Path) -> None:
     cells = tmp_path / "cells"
     more = ["shell/ps/rxRestart_reg FDRE 4"]
     for port in range(4):

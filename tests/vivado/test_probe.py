@@ -61,7 +61,7 @@ def probe(work: Path, root: Path = ROOT, board: str = "t1-rfsoc", sites: dict[st
 
 
 @pytest.mark.parametrize("board", SITES)
-def test_it_runs_whole_and_finds_nothing(board: str, tmp_path: Path) -> None:
+def test_the_probe_runs_whole_and_finds_no_difference(board: str, tmp_path: Path) -> None:
     assert probe(tmp_path, board=board) == "everything is as vivado/check/facts has it\n"
 
 

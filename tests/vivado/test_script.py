@@ -48,7 +48,7 @@ def stand_in(folder: Path, name: str, text: str) -> dict[str, str]:
         (("burn", "zcu106"), "usage: scripts/bitstream"),
     ],
 )
-def test_it_says_what_to_do(words: tuple[str, ...], sentence: str) -> None:
+def test_a_command_that_cannot_run_says_what_to_do(words: tuple[str, ...], sentence: str) -> None:
     status, said = run(*words)
     assert status != 0 and sentence in said, said
 
@@ -62,7 +62,7 @@ def test_flash_names_files_and_kind_of_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cards", [1, 0])
-def test_program(cards: int, tmp_path: Path) -> None:
+def test_exactly_one_card_is_programmed(cards: int, tmp_path: Path) -> None:
     log = tmp_path / "log"
     done = program("a.bit", log, **({} if cards else {"MERIDIAN_STUB_NO_CARD": "1"}))
     if cards:
@@ -72,7 +72,7 @@ def test_program(cards: int, tmp_path: Path) -> None:
         assert done.returncode == 1 and "exactly one card has to be there" in done.stderr
 
 
-def test_a_whole_build_from_the_script(tmp_path: Path) -> None:
+def test_the_script_builds_bitstream_summary_and_files_for_linux(tmp_path: Path) -> None:
     """As make bitstream does it; only vivado itself is not the real one."""
     cells = tmp_path / "cells"
     write_cells(rtl("t1-rfsoc"), cells)

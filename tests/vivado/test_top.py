@@ -60,7 +60,7 @@ def lint(board: str, root: Path, work: Path, *, whole: bool = True) -> subproces
 
 
 @pytest.mark.parametrize("board", SIZES)
-def test_lint_of_the_whole_top(board: str, tmp_path: Path) -> None:
+def test_the_whole_top_passes_lint(board: str, tmp_path: Path) -> None:
     done = lint(board, ROOT, tmp_path)
     assert done.returncode == 0 and not done.stderr, done.stderr
 

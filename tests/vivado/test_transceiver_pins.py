@@ -55,7 +55,7 @@ def lint(root: Path, work: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
-def test_lint_of_the_top(tmp_path: Path) -> None:
+def test_the_top_with_the_self_test_passes_lint(tmp_path: Path) -> None:
     done = lint(ROOT, tmp_path)
     assert done.returncode == 0 and not done.stderr, done.stderr
 
@@ -100,7 +100,7 @@ def build_with_it(out: Path, board: str = "t1-rfsoc", refuse: str = "") -> Run:
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_what_vivado_is_told(board: str, tmp_path: Path) -> None:
+def test_vivado_is_told_of_the_self_test_as_reviewed(board: str, tmp_path: Path) -> None:
     """Beside what it is told without the self-test."""
     run = build_with_it(tmp_path, board)
     assert run.status == 0, run.said

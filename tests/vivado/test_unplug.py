@@ -98,7 +98,7 @@ def test_a_card_is_taken_off_and_found_again(host: Callable[..., FakeHost]) -> N
     assert here.here() == PFS
 
 
-def test_a_port_without_aer_and_dpc(host: Callable[..., FakeHost]) -> None:
+def test_a_port_without_aer_and_dpc_is_put_back(host: Callable[..., FakeHost]) -> None:
     here = host()
     kept = {name: value for name, value in REGISTERS.items() if not name.startswith("ECAP")}
     for name in REGISTERS.keys() - kept:
@@ -109,7 +109,7 @@ def test_a_port_without_aer_and_dpc(host: Callable[..., FakeHost]) -> None:
     assert status == 0 and here.registers() == kept, said
 
 
-def test_a_card_without_a_port_above(host: Callable[..., FakeHost]) -> None:
+def test_a_card_without_a_port_above_is_unplugged_alone(host: Callable[..., FakeHost]) -> None:
     """The card is on a root bus, and the other devices there stay."""
     here = host(port=False)
     here.add("0000:00:1f.0", {}, vendor="0x8086", device="0x1234")
@@ -153,14 +153,14 @@ def test_ctrl_c_does_not_end_it_before_the_program_that_programs(host: Callable[
     assert status == 0, said
 
 
-def test_enter_at_a_terminal(host: Callable[..., FakeHost]) -> None:
+def test_a_user_at_a_terminal_is_asked_to_press_enter(host: Callable[..., FakeHost]) -> None:
     unplug = Unplug(host(), terminal=True)
     unplug.ready()
     status, said = unplug.end()
     assert status == 0 and "then press Enter here" in said, said
 
 
-def test_a_function_that_a_program_uses(host: Callable[..., FakeHost]) -> None:
+def test_a_function_that_a_program_uses_is_unplugged_by_force_only(host: Callable[..., FakeHost]) -> None:
     here = host()
     here.make_vfs()
     here.bind(VFS[0], "vfio-pci")
@@ -174,7 +174,7 @@ def test_a_function_that_a_program_uses(host: Callable[..., FakeHost]) -> None:
     assert status == 0 and f"{VFS[1]} is taken from dpdk-testpmd (process 4711)" in said, said
 
 
-def test_a_function_that_the_kernel_does_not_let_go(host: Callable[..., FakeHost]) -> None:
+def test_a_function_that_the_kernel_does_not_let_go_ends_the_command(host: Callable[..., FakeHost]) -> None:
     """The write waits for ever, as for a program that does not close a function of VFIO."""
     here = host()
     remove = here.by_address / PFS[2] / "remove"
@@ -186,7 +186,7 @@ def test_a_function_that_the_kernel_does_not_let_go(host: Callable[..., FakeHost
     os.close(os.open(remove, os.O_RDONLY | os.O_NONBLOCK))  # The writer ends.
 
 
-def test_a_write_that_the_kernel_refuses(host: Callable[..., FakeHost]) -> None:
+def test_a_write_that_the_kernel_refuses_ends_the_command(host: Callable[..., FakeHost]) -> None:
     here = host()
     remove = here.by_address / PFS[3] / "remove"
     remove.unlink()
@@ -196,7 +196,7 @@ def test_a_write_that_the_kernel_refuses(host: Callable[..., FakeHost]) -> None:
     assert here.registers() == REGISTERS
 
 
-def test_a_locked_kernel(host: Callable[..., FakeHost]) -> None:
+def test_a_locked_kernel_is_named_as_the_reason(host: Callable[..., FakeHost]) -> None:
     here = host()
     (here.root / "locked").touch()
     status, said = Unplug(here).end()
@@ -214,7 +214,9 @@ def test_a_locked_kernel(host: Callable[..., FakeHost]) -> None:
     ],
     ids=["link down", "silent", "window too small"],
 )  # fmt: skip
-def test_when_the_host_has_to_restart(host: Callable[..., FakeHost], after: dict[str, object], sentence: str) -> None:
+def test_a_card_that_does_not_come_back_whole_asks_for_a_restart_of_the_host(
+    host: Callable[..., FakeHost], after: dict[str, object], sentence: str
+) -> None:
     here = host()
     unplug = Unplug(here)
     unplug.ready()
@@ -225,7 +227,7 @@ def test_when_the_host_has_to_restart(host: Callable[..., FakeHost], after: dict
     assert here.registers() == REGISTERS
 
 
-def test_another_bitstream_on_the_card(host: Callable[..., FakeHost]) -> None:
+def test_changes_by_another_bitstream_are_reported(host: Callable[..., FakeHost]) -> None:
     """Fewer PFs, larger BARs that have found room, and no room for the BARs of VFs."""
     here = host()
     unplug = Unplug(here)
@@ -238,7 +240,7 @@ def test_another_bitstream_on_the_card(host: Callable[..., FakeHost]) -> None:
     assert "there were 4 PFs before" in said
 
 
-def test_which_card(host: Callable[..., FakeHost]) -> None:
+def test_one_of_several_cards_has_to_be_named(host: Callable[..., FakeHost]) -> None:
     here = host()
     second = here.top / "0000:00:02.0"
     here.add("0000:00:02.0", {}, vendor="0x8086", device="0x2031", path=second)
@@ -253,7 +255,7 @@ def test_which_card(host: Callable[..., FakeHost]) -> None:
     assert unplug.end()[0] == 0
 
 
-def test_no_card(host: Callable[..., FakeHost]) -> None:
+def test_a_host_without_a_card_ends_with_status_3(host: Callable[..., FakeHost]) -> None:
     """The host has another design of AMD's, which may be the card as it was delivered."""
     here = host(back=[])
     here.add("0000:01:00.0", BARS, vendor="0x10ee", device="0x5020")
@@ -288,7 +290,7 @@ def program(tree: Path, host: FakeHost, *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_the_whole_of_make_program(tree: Path, host: Callable[..., FakeHost]) -> None:
+def test_make_program_unplugs_programs_and_rescans_in_this_order(tree: Path, host: Callable[..., FakeHost]) -> None:
     here = host()
     vivado(here, "true")
     status, said = program(tree, here, "--card", "0000:01:00.0", "--force", "far:3121")
@@ -300,7 +302,7 @@ def test_the_whole_of_make_program(tree: Path, host: Callable[..., FakeHost]) ->
     assert here.registers() == REGISTERS
 
 
-def test_vivado_fails(tree: Path, host: Callable[..., FakeHost]) -> None:
+def test_card_and_port_are_put_back_if_vivado_fails(tree: Path, host: Callable[..., FakeHost]) -> None:
     here = host()
     vivado(here, "exit 1")
     status, said = program(tree, here)
@@ -326,7 +328,7 @@ def programming(tree: Path, host: FakeHost) -> Iterator[subprocess.Popen[str]]:
         process.wait(SECONDS)
 
 
-def test_ctrl_c_while_vivado_runs(tree: Path, host: Callable[..., FakeHost]) -> None:
+def test_ctrl_c_while_vivado_runs_puts_card_and_port_back(tree: Path, host: Callable[..., FakeHost]) -> None:
     """All processes of the terminal get it."""
     here = host()
     vivado(here, "exec sleep 60")  # a shell that is about to start a program may wait for its end first
@@ -337,7 +339,9 @@ def test_ctrl_c_while_vivado_runs(tree: Path, host: Callable[..., FakeHost]) -> 
     assert here.registers() == REGISTERS and here.here() == PFS, said
 
 
-def test_the_script_is_ended_while_vivado_runs(tree: Path, host: Callable[..., FakeHost]) -> None:
+def test_the_bus_is_put_back_after_vivado_if_the_script_is_ended_before(
+    tree: Path, host: Callable[..., FakeHost]
+) -> None:
     """The port stays masked and the bus as it is until Vivado has ended, which goes on."""
     here = host()
     vivado(here, f"sleep 2; echo programmed >>{here.root}/events")
@@ -352,7 +356,7 @@ def test_the_script_is_ended_while_vivado_runs(tree: Path, host: Callable[..., F
     assert events.index("programmed") < events.index("rescan"), events
 
 
-def test_the_card_is_in_another_host(tree: Path, host: Callable[..., FakeHost]) -> None:
+def test_a_card_in_another_host_needs_the_option_absent(tree: Path, host: Callable[..., FakeHost]) -> None:
     here = host(back=[])
     vivado(here, "true")
     status, said = program(tree, here)
@@ -369,7 +373,7 @@ def test_the_card_is_in_another_host(tree: Path, host: Callable[..., FakeHost]) 
     assert len(here.events()) == 1
 
 
-def test_unplug_by_the_script(tree: Path, host: Callable[..., FakeHost]) -> None:
+def test_the_script_unplugs_and_finds_the_card_again(tree: Path, host: Callable[..., FakeHost]) -> None:
     command = [str(tree / "scripts/bitstream"), "unplug", "--card", "0000:01:00.0"]
     done = subprocess.run(
         command, input="\n", capture_output=True, text=True, timeout=SECONDS, check=False, env=host().environment

@@ -32,7 +32,7 @@ def expectation(board: str, release: str, log: str) -> tuple[Path, str]:
 
 @pytest.mark.parametrize("release", sorted(RELEASES, key=lambda r: r != REFERENCE))
 @pytest.mark.parametrize("board", BOARDS)
-def test_what_vivado_is_told(board: str, release: str, tmp_path: Path) -> None:
+def test_vivado_is_told_what_was_reviewed_for_each_board_and_release(board: str, release: str, tmp_path: Path) -> None:
     run = build(tmp_path, board, release)
     assert run.status == 0, run.said
     path, text = expectation(board, release, run.log)
@@ -46,7 +46,7 @@ def test_what_vivado_is_told(board: str, release: str, tmp_path: Path) -> None:
         assert (run.output / f"meridian-{board}.{kind}").exists()
 
 
-def test_same_inputs_same_calls(tmp_path: Path) -> None:
+def test_the_same_inputs_give_the_same_calls(tmp_path: Path) -> None:
     runs = [build(tmp_path / name) for name in ("one", "two")]
     assert runs[0].log == runs[1].log
     hashes = [[line for line in run.said.splitlines() if line.startswith("input")] for run in runs]

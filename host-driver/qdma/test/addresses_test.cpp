@@ -27,7 +27,7 @@ TEST_F(Service, AddressesOfOthersAreRefused) {
   EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_PARAMETER);
 }
 
-TEST_F(Service, AnAddressOfItsOwn) {
+TEST_F(Service, AVfChoosesItsOwnAddressUnlessOneWasGiven) {
   bring_up(4);
   const Address before = own(4);
   EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), 0);

@@ -109,7 +109,7 @@ TEST_F(Context, AnIpBeforeVersion5HasNoMapInItsMailbox) {
 }
 
 // Positions by PG302, not by the library's own fields.
-TEST_F(Context, TransmitQueue) {
+TEST_F(Context, TransmitQueueHasItsSettingInTheWordsOfTheIp) {
   qdma_h2c_setting setting{};
   setting.queue = 65;
   setting.function = 1;
@@ -133,7 +133,7 @@ TEST_F(Context, TransmitQueue) {
   EXPECT_EQ(card.context(1, 65)[1] >> 16 & 3, 3U) << "descriptors of 64 bytes";
 }
 
-TEST_F(Context, InterruptRing) {
+TEST_F(Context, InterruptRingHasItsSettingInTheWordsOfTheIp) {
   const qdma_interrupt_setting setting{.ring = 9, .function = 300, .vector = 5, .entries = 0x7fff12345000};
   card.context(8, 9)[2] = 0xffffffff;  // of somebody before
   EXPECT_EQ(qdma_interrupt_start(&qdma, &setting), 0);
@@ -159,7 +159,7 @@ TEST(InterruptEntry, TellsWhoseItIs) {
   EXPECT_EQ(qdma_interrupt_color(entry ^ 1ULL << 63), 0U);
 }
 
-TEST_F(Context, ReceiveQueue) {
+TEST_F(Context, ReceiveQueueHasItsSettingInTheWordsOfTheIp) {
   qdma_c2h_setting setting{};
   setting.queue = 3;
   setting.function = 300;
@@ -197,7 +197,7 @@ TEST_F(Context, ReceiveQueue) {
   EXPECT_EQ(card.context(7, 3)[1] & 1U << 13, 0U);
 }
 
-TEST_F(Context, QueuesWhoseInterruptsGoToARing) {
+TEST_F(Context, QueuesWhoseInterruptsGoToARingHaveItsBit) {
   for (const bool aggregate : {true, false}) {
     qdma_h2c_setting transmit{};
     transmit.queue = 2;
@@ -218,7 +218,7 @@ TEST_F(Context, StopOfACardThatIsGoneSaysSo) {
   EXPECT_EQ(qdma_c2h_stop(&qdma, 3), -ENODEV);
 }
 
-TEST_F(Context, DoorbellsOfAPfAndAVf) {
+TEST_F(Context, DoorbellsAreWrittenWhereAPfAndAVfHaveThem) {
   card.writes.clear();
   qdma_h2c_doorbell(&qdma, 5, 100, true);
   qdma_c2h_doorbell(&qdma, 5, 511);
@@ -233,7 +233,7 @@ TEST_F(Context, DoorbellsOfAPfAndAVf) {
   EXPECT_EQ(card.writes[3], std::pair(0x3014U, 2U));
 }
 
-TEST(Rings, DescriptorsAndEntries) {
+TEST(Rings, HaveTheFieldsOfDescriptorsAndEntriesInTheirBits) {
   EXPECT_EQ(qdma_h2c_descriptor(1514), 1514ULL | 1514ULL << 32 | 3ULL << 48);
   EXPECT_EQ(qdma_h2c_descriptor_request(9600, 0x80071234), 0x80071234ULL | 9600ULL << 32 | 3ULL << 48);
   EXPECT_EQ(qdma_h2c_status_cidx(0x0000'1234'0abc'0002), 0xabcU);

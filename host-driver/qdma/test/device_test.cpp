@@ -7,7 +7,7 @@
 
 namespace {
 
-TEST(Identify, Pf) {
+TEST(Identify, FindsVersionFunctionAndQueuesOfAPf) {
   FakeCard card;
   qdma_device qdma{};
   ASSERT_EQ(qdma_identify(&qdma, &card), 0);
@@ -18,7 +18,7 @@ TEST(Identify, Pf) {
   EXPECT_TRUE(qdma.has_flr);
 }
 
-TEST(Identify, RefusesWhatIsNone) {
+TEST(Identify, RefusesACardThatIsGoneOrHasNoSuchIp) {
   FakeCard card;
   qdma_device qdma{};
   card.registers[QDMA_IDENTIFIER] = 0x12340000;

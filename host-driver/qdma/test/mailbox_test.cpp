@@ -90,7 +90,7 @@ TEST_F(Mailbox, ClearThrowsAwayWhatWaits) {
   qdma_mailbox_clear(&pf);  // ends
 }
 
-TEST(Message, AnswerGoesBack) {
+TEST(Message, AnswerGoesBackToItsSender) {
   qdma_message request, answer;
   qdma_message_init(&request, QDMA_OP_QUEUE_REQUEST, 6, 1);
   qdma_message_answer(&answer, &request, -QDMA_REFUSE_COUNT);
@@ -100,7 +100,7 @@ TEST(Message, AnswerGoesBack) {
   EXPECT_EQ(qdma_message_destination(&answer), 6U);
 }
 
-TEST(Message, HelloAndRange) {
+TEST(Message, HelloAndRangeTravel) {
   qdma_message message;
   qdma_message_init(&message, QDMA_OP_HELLO | QDMA_RESPONSE, 0, 4);
   const qdma_hello hello{256, 8, 4, 2048};

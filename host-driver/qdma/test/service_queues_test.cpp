@@ -73,7 +73,7 @@ TEST_F(Service, TheFunctionOfARequestIsTheMailboxs) {
   EXPECT_EQ(pf.card.context(QDMA_SELECT_SW_H2C, 256)[0] >> 17, 4U);
 }
 
-TEST_F(Service, NoMoreQueuesThanThereAre) {
+TEST_F(Service, AVfThatAsksForMoreQueuesThanItMayHaveGetsThose) {
   qdma_message answer;
   ASSERT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
   ASSERT_EQ(pf.ask(4, range_message(QDMA_OP_QUEUE_REQUEST, 7, ~0U), &answer), 0);

@@ -103,7 +103,7 @@ TEST_F(Service, TrustThatIsTakenTakesFlags) {
   EXPECT_EQ(pf.ask(4, flags_message(promiscuous)), -QDMA_REFUSE_PARAMETER);
 }
 
-TEST_F(Service, Switches) {
+TEST_F(Service, SwitchesTakeTheirValuesAndEndWithTheVf) {
   bring_up(4);
   EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_STRIP, 1)), 0);
   EXPECT_TRUE(pf.shell.functions[4].strip);

@@ -257,7 +257,7 @@ TEST(Shares, WhatAllAreInAndWhatCameFirstGoesLast) {
   EXPECT_TRUE(groups.has(4, 2));
 }
 
-TEST(Shares, SmallCardsAndManyVfs) {
+TEST(Shares, ManyVfsHaveAllButTheQuarterOfPfsOnACardOfAnySize) {
   for (const unsigned count : {2U, 4U, 64U, 256U})
     for (const unsigned vfs : {1U, 63U, 252U}) {
       Groups groups(vfs, count);

@@ -28,7 +28,7 @@ def output(*command: str | Path, folder: Path | None = None) -> str:
 
 
 @pytest.mark.long
-def test_a_tree_of_dpdk_with_the_driver(tmp_path: Path) -> None:
+def test_dpdks_own_tree_builds_the_driver_and_testpmd_loads_it(tmp_path: Path) -> None:
     output(ROOT / "scripts" / "setup", "--dpdk")
     tree = tmp_path / "dpdk"
     source = Path(output(ROOT / "scripts" / "build" / "fetch-source", "dpdk"))

@@ -24,7 +24,9 @@ def key_at(link: Link, function: int) -> tuple[int, ...]:
     return tuple(link.read(1, 2, start + 4 * word) for word in range(WORDS))
 
 
-def test_no_key_is_anothers_or_one_of_before(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+def test_no_function_has_the_rss_key_of_another_or_of_an_earlier_start(
+    run_card: Any, testpmd: Callable[..., Testpmd]
+) -> None:
     """Of the PF and two VFs, the first of which comes twice, with each of two starts of the PF's driver.
 
     Two random keys have half of their 320 bits in common; what has less than 90 or more than 230 is not random.

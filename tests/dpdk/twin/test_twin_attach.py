@@ -49,7 +49,7 @@ def from_wire(pmd: Testpmd, wire: Wire, count: int, seconds: float = 30) -> list
     return [frame.data for frame in frames]
 
 
-def test_one_frame(run_card: Any, testpmd: Start) -> None:
+def test_testpmd_receives_a_frame_and_counts_it(run_card: Any, testpmd: Start) -> None:
     card = run_card()
     pmd = testpmd(card, more=f"mac={MAC}")
     pmd.command("set verbose 1")
@@ -62,7 +62,9 @@ def test_one_frame(run_card: Any, testpmd: Start) -> None:
 
 
 @pytest.mark.parametrize("sizes", [SIZES, pytest.param(tuple(range(60, 9601, 53)), marks=pytest.mark.long)])
-def test_io_every_size(run_card: Any, testpmd: Start, sizes: tuple[int, ...], tmp_path: Path) -> None:
+def test_testpmd_forwards_frames_of_every_size_without_messages(
+    run_card: Any, testpmd: Start, sizes: tuple[int, ...], tmp_path: Path
+) -> None:
     """Each frame comes back as it was, and no DMA went by a message."""
     control = tmp_path / "control"
     card = run_card("--control", str(control))
@@ -80,7 +82,9 @@ def test_io_every_size(run_card: Any, testpmd: Start, sizes: tuple[int, ...], tm
 
 
 @pytest.mark.pcie_link("fast")  # a slow one thins the stream, and the card sleeps between its frames
-def test_messages_of_a_stream(run_card: Any, testpmd: Start, tmp_path: Path) -> None:
+def test_a_stream_takes_fewer_messages_than_a_quarter_of_its_frames(
+    run_card: Any, testpmd: Start, tmp_path: Path
+) -> None:
     """Forwarding takes hardly a message: those that wake a card which has fallen asleep."""
     control = tmp_path / "control"
     card = run_card("--control", str(control))
@@ -100,7 +104,7 @@ def test_messages_of_a_stream(run_card: Any, testpmd: Start, tmp_path: Path) -> 
     pmd.quit()
 
 
-def test_mac_and_csum(run_card: Any, testpmd: Start) -> None:
+def test_testpmd_forwards_with_new_addresses_and_checksums(run_card: Any, testpmd: Start) -> None:
     card = run_card()
     pmd = testpmd(card, more=f"mac={MAC}")
     peer = "02:22:22:22:22:22"
@@ -126,7 +130,7 @@ def test_mac_and_csum(run_card: Any, testpmd: Start) -> None:
     pmd.quit()
 
 
-def test_txonly(run_card: Any, testpmd: Start) -> None:
+def test_testpmd_sends_all_that_it_counts_as_sent(run_card: Any, testpmd: Start) -> None:
     card = run_card()
     pmd = testpmd(card, *LARGE, "--txpkts=300", more=f"mac={MAC}")
     pmd.start("txonly")
@@ -144,7 +148,7 @@ def test_txonly(run_card: Any, testpmd: Start) -> None:
 
 
 @pytest.mark.parametrize("queues", [2, 4, 8])
-def test_queues(run_card: Any, testpmd: Start, queues: int) -> None:
+def test_rss_spreads_flows_over_all_queues(run_card: Any, testpmd: Start, queues: int) -> None:
     """Flows are spread, each stays in its queue and in order, and all come back."""
     card = run_card()
     pmd = testpmd(card, f"--rxq={queues}", f"--txq={queues}", "--rss-ip", "--nb-cores=1", more=f"mac={MAC}")
@@ -161,7 +165,7 @@ def test_queues(run_card: Any, testpmd: Start, queues: int) -> None:
     pmd.quit()
 
 
-def test_plugged_in_later(run_card: Any, library: Path, tmp_path: Path) -> None:
+def test_a_port_that_is_attached_later_has_dma_by_messages(run_card: Any, library: Path, tmp_path: Path) -> None:
     """Memory that an application uses already stays where it is: the card reaches it by messages."""
     control = tmp_path / "control"
     card = run_card("--control", str(control))
@@ -181,7 +185,7 @@ def test_plugged_in_later(run_card: Any, library: Path, tmp_path: Path) -> None:
         pmd.quit()
 
 
-def test_killed_and_back(run_card: Any, testpmd: Start) -> None:
+def test_a_card_serves_the_next_process_after_one_is_killed(run_card: Any, testpmd: Start) -> None:
     """A process that is killed leaves a card that the next one can use, and Python's host, too."""
     card = run_card()
     for _ in range(2):
@@ -197,8 +201,7 @@ def test_killed_and_back(run_card: Any, testpmd: Start) -> None:
         host.link.wait(lambda: any(f.data == udp(64, 1) for f in card.wires[0].take()), "the frame")
 
 
-def test_a_reset_of_the_cards_arm(run_card: Any, testpmd: Start) -> None:
-    """It closes the port to the host, and the driver opens it again."""
+def test_a_port_that_a_reset_of_the_cards_arm_closed_is_opened_again(run_card: Any, testpmd: Start) -> None:
     card = run_card()
     pmd = testpmd(card, more=f"mac={MAC}")
     pmd.start("io")
@@ -212,7 +215,7 @@ def test_a_reset_of_the_cards_arm(run_card: Any, testpmd: Start) -> None:
     assert pmd.said.count(opened) == 1
 
 
-def test_the_card_goes(run_card: Any, testpmd: Start) -> None:
+def test_testpmd_ends_after_the_card_has_gone(run_card: Any, testpmd: Start) -> None:
     card = run_card()
     pmd = testpmd(card, more=f"mac={MAC}")
     pmd.start("io")
@@ -231,7 +234,9 @@ def test_the_card_goes(run_card: Any, testpmd: Start) -> None:
         (",socket={card},colour=red", "give socket=PATH"),
     ],
 )
-def test_refuses_in_a_sentence(run_card: Any, library: Path, arguments: str, sentence: str) -> None:
+def test_a_wrong_argument_of_the_plug_in_is_refused_in_a_sentence(
+    run_card: Any, library: Path, arguments: str, sentence: str
+) -> None:
     card = run_card()
     with pytest.raises(TestpmdError, match=re.escape(sentence)):
         Testpmd(library, ["net_meridian_twin0" + arguments.format(card=card.socket)], memory=64)

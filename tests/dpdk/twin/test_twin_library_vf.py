@@ -81,7 +81,7 @@ with Card(VF) as vf:
 """)  # fmt: skip
 
 
-def test_a_pf_that_nobody_has_is_told(program: Program, run_card: Any) -> None:
+def test_a_pf_that_nobody_has_is_an_error(program: Program, run_card: Any) -> None:
     scripted(
         program, run_card(configuration=ONE_VF), 'assert "the PF does not answer: look whether" in refused(Card, VF)'
     )

@@ -93,7 +93,7 @@ def receive(vf: Vf, address: bytes, own: bool = False, add: bool = True) -> int:
     return answers[0].status
 
 
-def test_processes(run_card: Any, testpmd: Start) -> None:
+def test_pf_and_vfs_in_processes_of_their_own_get_their_own_frames(run_card: Any, testpmd: Start) -> None:
     """PF and VFs get their own frames; a VF is killed and comes back, and the others go on."""
     card = run_card()
     pf = pf_of(testpmd, card)
@@ -112,7 +112,7 @@ def test_processes(run_card: Any, testpmd: Start) -> None:
     assert "floods" not in pf.quit()
 
 
-def test_one_process(run_card: Any, testpmd: Start) -> None:
+def test_a_pf_and_its_vf_in_one_process_forward_to_each_other(run_card: Any, testpmd: Start) -> None:
     """A PF and its VF as two ports of one testpmd: what comes to one leaves by the other."""
     card = run_card()
     vf = f"net_meridian_twin1,socket={card.socket},function={FIRST}"
@@ -124,7 +124,7 @@ def test_one_process(run_card: Any, testpmd: Start) -> None:
     pmd.quit()
 
 
-def test_trust(run_card: Any, testpmd: Start) -> None:
+def test_a_trusted_vf_alone_gets_promiscuous_mode_and_more_addresses(run_card: Any, testpmd: Start) -> None:
     """Promiscuous, more addresses and one of its own choice are for the VF that is trusted, groups for any."""
     card = run_card()
     pf_of(testpmd, card, ",trusted=0x2")
@@ -149,7 +149,7 @@ def test_trust(run_card: Any, testpmd: Start) -> None:
     trusted.wait("its other address", lambda: trusted.statistics()["RX-packets"] == 2)
 
 
-def test_what_a_pf_refuses(run_card: Any, testpmd: Start) -> None:
+def test_a_vf_is_told_what_its_pf_refuses_and_keeps_what_it_had(run_card: Any, testpmd: Start) -> None:
     """A VF is told why, keeps what it had, and starts again; what it asked for while it was stopped it does without."""
     card = run_card()
     pf_of(testpmd, card)
@@ -172,7 +172,7 @@ def test_what_a_pf_refuses(run_card: Any, testpmd: Start) -> None:
     assert "Invalid port 0" in other.command("show port info 0"), "there is no port"
 
 
-def test_two_vfs_leave_groups_for_a_third(run_card: Any, testpmd: Start) -> None:
+def test_two_vfs_that_join_many_groups_leave_the_promised_ones_for_a_third(run_card: Any, testpmd: Start) -> None:
     """Of 64 groups a quarter is the PF's, and each of four VFs is promised eight."""
     card = run_card()
     pf = pf_of(testpmd, card)
@@ -190,7 +190,7 @@ def test_two_vfs_leave_groups_for_a_third(run_card: Any, testpmd: Start) -> None
         assert "error" not in pf.command(f"mcast_addr add 0 {text_of(GROUP)}").lower()
 
 
-def test_what_vfs_hold_that_conspire_is_anothers_when_it_asks(run_card: Any, testpmd: Start) -> None:
+def test_groups_that_conspiring_vfs_hold_are_evicted_for_a_vf_that_asks(run_card: Any, testpmd: Start) -> None:
     """Two join what the first has made, which leaves it and makes more, until the fourth asks for its eight."""
     card = run_card()
     pf = pf_of(testpmd, card, ",vf_messages=10000")
@@ -212,7 +212,7 @@ def test_what_vfs_hold_that_conspire_is_anothers_when_it_asks(run_card: Any, tes
     assert "loses a multicast group" in pf.said
 
 
-def test_control_frames(run_card: Any, testpmd: Start) -> None:
+def test_a_trusted_vf_alone_may_send_link_control_frames(run_card: Any, testpmd: Start) -> None:
     """What a switch takes from its neighbour is sent by the VF that is trusted, and by no other."""
     card = run_card()
     pf_of(testpmd, card, ",trusted=0x2")
@@ -239,7 +239,7 @@ def used_queues(pmd: Testpmd) -> set[int]:
     return {int(queue) for queue in re.findall(r"RX Port= 0/Queue=\s*(\d+)", pmd.command("show fwd stats all"))}
 
 
-def test_receive_offloads(run_card: Any, testpmd: Start) -> None:
+def test_a_vf_has_rss_and_vlan_stripping_by_its_pf(run_card: Any, testpmd: Start) -> None:
     """RSS and tags of a VF, which its PF writes."""
     card = run_card()
     pf_of(testpmd, card)
@@ -264,8 +264,7 @@ def test_receive_offloads(run_card: Any, testpmd: Start) -> None:
     there_and_back(card, vf, [tagged])
 
 
-def test_the_public_drivers_messages(run_card: Any, testpmd: Start) -> None:
-    """A VF that knows no messages of ours has frames, too."""
+def test_a_vf_that_knows_only_the_public_drivers_messages_has_frames(run_card: Any, testpmd: Start) -> None:
     card = run_card()
     pf = pf_of(testpmd, card)
     with python_vf(card) as vf:
@@ -278,7 +277,7 @@ def test_the_public_drivers_messages(run_card: Any, testpmd: Start) -> None:
     assert counts(pf)["vf_messages_refused"] == 0
 
 
-def test_what_a_vf_had_goes_with_its_reset(run_card: Any, testpmd: Start) -> None:
+def test_further_addresses_of_a_vf_are_free_after_its_reset(run_card: Any, testpmd: Start) -> None:
     card = run_card()
     pf = pf_of(testpmd, card, ",trusted=0x3")
     with python_vf(card, FIRST + 1) as other:
@@ -302,8 +301,7 @@ def test_what_a_vf_had_goes_with_its_reset(run_card: Any, testpmd: Start) -> Non
     there_and_back(card, pf, [ALIEN + PEER + udp(100, 1)[12:]])
 
 
-def test_one_attacks(run_card: Any, testpmd: Start) -> None:
-    """Messages that no driver sends do no harm."""
+def test_a_vf_that_sends_messages_of_no_driver_harms_no_other(run_card: Any, testpmd: Start) -> None:
     card = run_card()
     pf = pf_of(testpmd, card)
     victim = started(testpmd, card, FIRST + 1)
@@ -327,8 +325,8 @@ def test_one_attacks(run_card: Any, testpmd: Start) -> None:
     assert counts(pf)["vf_messages_refused"] > 100
 
 
-def test_one_floods(run_card: Any, testpmd: Start) -> None:
-    """It is slowed, counted and told; another comes up and has its frames meanwhile."""
+def test_a_vf_that_floods_its_pf_is_slowed_and_others_are_served(run_card: Any, testpmd: Start) -> None:
+    """The VF is slowed, counted and told; another comes up and has its frames meanwhile."""
     card = run_card()
     pf = pf_of(testpmd, card, ",vf_messages=5")  # fewer than the card takes on a busy machine
     over = threading.Event()
@@ -350,7 +348,7 @@ def test_one_floods(run_card: Any, testpmd: Start) -> None:
     assert f"VF 0 (function {FIRST}) floods its PF with messages" in pf.said
 
 
-def test_a_vf_that_does_not_take_its_answers(run_card: Any, testpmd: Start) -> None:
+def test_a_vf_that_does_not_take_its_answers_holds_up_no_other(run_card: Any, testpmd: Start) -> None:
     card = run_card()
     pf = pf_of(testpmd, card)
     with python_vf(card) as deaf, python_vf(card, FIRST + 1) as other:
@@ -418,7 +416,9 @@ def test_a_null_card_has_no_vfs(library: Path) -> None:
         ("vfs=2,vf_mac=02:ff:ff:ff:ff:ff", "03:00:00:00:00:00 cannot be VF 1's"),
     ],
 )
-def test_refuses_in_a_sentence(run_card: Any, library: Path, arguments: str, sentence: str) -> None:
+def test_a_wrong_argument_of_a_pf_is_refused_in_a_sentence(
+    run_card: Any, library: Path, arguments: str, sentence: str
+) -> None:
     card = run_card()
     with pytest.raises(TestpmdError, match=re.escape(sentence)):
         Testpmd(library, [f"net_meridian_twin0,socket={card.socket},{arguments}"], memory=64)

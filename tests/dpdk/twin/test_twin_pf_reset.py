@@ -59,8 +59,8 @@ def test_a_bare_reset_of_a_vf_takes_what_it_had(run_card: Any, testpmd: Start) -
         assert again.receive(1) == [frames_for(FIRST)[1]]
 
 
-def test_what_a_driver_before_has_left_does_not_write(run_card: Any, testpmd: Start, tmp_path: Path) -> None:
-    """Its queues are still there and get frames while the PF's driver starts."""
+def test_queues_that_an_earlier_driver_left_write_nothing(run_card: Any, testpmd: Start, tmp_path: Path) -> None:
+    """The queues are still there and get frames while the PF's driver starts."""
     card = run_card(*BARE, "--control", str(tmp_path / "control"), configuration=QDMA_IP)
     with Host(Link(card.socket, Role.PCIE_FUNCTION)) as before:
         before.bring_up(queues=1)

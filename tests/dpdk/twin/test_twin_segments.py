@@ -89,7 +89,7 @@ def longest() -> list[Cut]:
     return [Cut(tcp, 1460, 4), Cut(tcp, 256, 3, vlan=0x6005), Cut(udp, 8191, 2)]
 
 
-def test_segments_on_the_wire(run_card: Any, sent: Sender) -> None:
+def test_large_frames_leave_as_the_segments_that_the_golden_model_has(run_card: Any, sent: Sender) -> None:
     card = run_card(configuration=OUR_DMA)
     cuts = some_cuts(1, 80, PEER + MINE) + longest()
     came, text = sent(card, cuts, f"mac={MAC}")

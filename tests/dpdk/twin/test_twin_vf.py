@@ -35,7 +35,7 @@ def started(testpmd: Callable[..., Testpmd], card: Any, function: int) -> Testpm
     return pmd
 
 
-def test_two_processes(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+def test_two_vfs_in_processes_of_their_own_get_their_own_frames(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
     """Each VF gets its own frames, in memory that the other cannot reach; one is killed, the other goes on."""
     card = run_card()
     with Host.connect(card.socket) as host:
@@ -118,8 +118,8 @@ def test_a_pf_that_is_silent_is_waited_for_once(run_card: Any, testpmd: Callable
             pmd.quit()
 
 
-def test_the_host_leaves(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
-    """Its VFs' processes are told, and end as they should."""
+def test_a_vf_is_told_that_its_host_has_left(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+    """The processes of the VFs end as they should."""
     card = run_card()
     with Host.connect(card.socket) as host:
         host.bring_up(queues=2)

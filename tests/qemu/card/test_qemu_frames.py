@@ -37,7 +37,7 @@ def plugged(plug: Callable[..., tuple[QtestLink, Wire]]) -> tuple[QtestLink, Wir
     return plug()
 
 
-def test_frames_of_many_sizes_both_ways(plugged: tuple[QtestLink, Wire]) -> None:
+def test_frames_of_many_sizes_pass_both_ways_by_dma(plugged: tuple[QtestLink, Wire]) -> None:
     link, wire = plugged
     host = Host(link, memory=link.memory)
     host.bring_up()
@@ -239,7 +239,7 @@ def test_every_pf_drives_its_queues_and_its_vfs(plug: Callable[..., tuple[QtestL
 
 
 @shares_vfs
-def test_252_vfs_of_one_pf(plug: Callable[..., tuple[QtestLink, Wire]]) -> None:
+def test_each_of_252_vfs_of_one_pf_is_reached(plug: Callable[..., tuple[QtestLink, Wire]]) -> None:
     """PCIe may offer more than the shell has. Bus numbers beyond a slot, by ARI; the last one has its mailbox."""
     link, _ = plug(card_options=["--pcie-functions", "256"], vfs=252)
     host = Host(link, memory=link.memory)

@@ -201,7 +201,9 @@ def test_a_card_that_accepts_nobody_any_more_stops_nothing(qemu: Path, tmp_path:
     ],
 )
 @pytest.mark.quick
-def test_a_welcome_that_will_not_do_is_told(qemu: Path, tmp_path: Path, welcome: Any, said: str) -> None:
+def test_a_card_with_a_wrong_welcome_is_refused_with_the_reason(
+    qemu: Path, tmp_path: Path, welcome: Any, said: str
+) -> None:
     def strange(card: FakeCard, header: Header, payload: bytes) -> None:
         card.send(message(Type.MSIX, tag=header.tag))
 
@@ -234,7 +236,7 @@ def test_vfs_are_those_that_the_card_was_made_with(qemu: Path, tmp_path: Path) -
     ids=["welcome", "type", "interrupt", "error", "read", "short", "long", "answer"],
 )
 @pytest.mark.quick
-def test_words_that_make_no_sense_lose_the_card(qemu: Path, tmp_path: Path, words: bytes) -> None:
+def test_a_message_that_is_invalid_loses_the_card_and_it_comes_back(qemu: Path, tmp_path: Path, words: bytes) -> None:
     with FakeCard(tmp_path / "card") as card, machine(qemu, tmp_path / "card") as link:
         assert link.read(0, 0, 0) == 0
         card.send(words)

@@ -58,14 +58,14 @@ def machine() -> Iterator[Machine]:
     made.close()
 
 
-def test_it_says_what_it_is(machine: Machine) -> None:
+def test_the_unit_reports_version_chip_and_boot_mode(machine: Machine) -> None:
     assert machine.call(VERSION) == (SUCCESS, 0x10001)
     assert machine.call(CHIP) == (SUCCESS, machine.read(IDCODE))
     assert machine.call(MMIO_READ, BOOT_MODE) == (SUCCESS, 5)
     assert machine.read(COUNTER) in (62_500_000, 1_000_000_000)
 
 
-def test_what_it_lacks_is_no_feature(machine: Machine) -> None:
+def test_calls_that_the_unit_lacks_are_reported_as_no_feature(machine: Machine) -> None:
     for name in (0, IOCTL, CLOCK_ENABLE, 62, 64, 0xFFFF_FFFF):
         assert machine.call(name) == (NO_FEATURE, 0)
         assert machine.call(FEATURE_CHECK, name) == (NO_FEATURE, 0)
@@ -73,7 +73,7 @@ def test_what_it_lacks_is_no_feature(machine: Machine) -> None:
     assert machine.call(FEATURE_CHECK, FEATURE_CHECK) == (SUCCESS, 2)
 
 
-def test_it_reaches_its_registers_and_no_others(machine: Machine) -> None:
+def test_the_unit_accesses_its_registers_and_no_others(machine: Machine) -> None:
     assert machine.call(MMIO_WRITE, STORAGE, 0xFF00, 0x1234_5678) == (SUCCESS, 0)
     assert machine.call(MMIO_READ, STORAGE) == (SUCCESS, 0x5600)
     assert machine.read(STORAGE) == 0x5600
@@ -105,12 +105,12 @@ def test_a_processor_that_is_not_there_cannot_be_started(machine: Machine) -> No
     assert machine.read(RESETS) == before
 
 
-def test_an_unknown_end_is_refused(machine: Machine) -> None:
+def test_an_unknown_kind_of_shutdown_is_refused(machine: Machine) -> None:
     assert machine.call(SHUTDOWN, 7) == (BAD_ARGUMENT, 0)
     assert machine.call(VERSION) == (SUCCESS, 0x10001)
 
 
-def test_it_ends_the_machine() -> None:
+def test_a_shutdown_call_ends_the_machine() -> None:
     for kind in (0, 1):
         made = Machine()
         try:

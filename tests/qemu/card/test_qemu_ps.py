@@ -44,7 +44,9 @@ def ps_of(link: QtestPs, shared: bool = True) -> Ps:
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["shared", "messages"])
-def test_frames_of_many_sizes_both_ways(plug: Callable[..., tuple[QtestPs, Wire]], shared: bool) -> None:
+def test_frames_of_many_sizes_pass_both_ways_through_the_ps_rings(
+    plug: Callable[..., tuple[QtestPs, Wire]], shared: bool
+) -> None:
     link, wire = plug(shared)
     ps = ps_of(link, shared)
     sizes = [60, 61, 127, 1514, 4096, 9600]

@@ -158,12 +158,12 @@ def refusal(link: Link, function: str, queues: int) -> str:
 
 
 @pytest.mark.parametrize("queues", [1, 4])
-def test_a_vf_wakes_who_sleeps(link: Link, vf: str, queues: int) -> None:
+def test_a_vf_wakes_a_program_that_sleeps(link: Link, vf: str, queues: int) -> None:
     with sleeping(link, vf, 0, queues) as it:
         it.check()
 
 
-def test_more_queues_than_a_vf_has_vectors(link: Link, vf: str) -> None:
+def test_more_receive_queues_with_interrupts_than_vectors_of_a_vf_are_refused(link: Link, vf: str) -> None:
     said = refusal(link, vf, 8)
     assert "8 receive queues that interrupt take 9 MSI-X vectors, the function has 8" in said, said
     with sleeping(link, vf, 0, 7) as it:
@@ -171,19 +171,19 @@ def test_more_queues_than_a_vf_has_vectors(link: Link, vf: str) -> None:
 
 
 @pytest.mark.parametrize("queues", [1, 4])
-def test_a_pf_wakes_who_sleeps(link: Link, pf: str, queues: int) -> None:
+def test_a_pf_wakes_a_program_that_sleeps(link: Link, pf: str, queues: int) -> None:
     with sleeping(link, f"{pf}64", PF_NUMBER, queues) as it:
         it.check()
 
 
-def test_more_queues_than_a_pf_has_vectors(link: Link, pf: str) -> None:
+def test_more_receive_queues_with_interrupts_than_vectors_of_a_pf_are_refused(link: Link, pf: str) -> None:
     said = refusal(link, f"{pf}64", 10)
     assert "10 receive queues that interrupt take 11 MSI-X vectors, the function has 10" in said, said
     with sleeping(link, f"{pf}64", PF_NUMBER, 9) as it:
         it.check_bursts()
 
 
-def test_a_vf_whose_pf_is_in_dpdk(link: Link, pf: str) -> None:
+def test_a_vf_whose_pf_is_in_dpdk_wakes_a_program_that_sleeps(link: Link, pf: str) -> None:
     with serving(link, 1):
         function = vf_name(link.guest, 0)
         give_to(link.guest, function, "vfio-pci")
@@ -191,7 +191,7 @@ def test_a_vf_whose_pf_is_in_dpdk(link: Link, pf: str) -> None:
             it.check()
 
 
-def test_dpdks_own_test_of_its_adapter(link: Link, pf: str) -> None:
+def test_dpdks_own_test_of_its_receive_adapter_passes(link: Link, pf: str) -> None:
     """It takes all queues there are."""
     options = f"-d /run/twin/{LIBRARY} -m 1400 --no-telemetry -l 0-1 -a {pf}4"
     status, said = link.guest.try_run(f"DPDK_TEST={ADAPTER} timeout 240 dpdk-test {options} </dev/null 2>&1", 300)

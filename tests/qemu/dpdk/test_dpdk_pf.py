@@ -46,7 +46,7 @@ def check_back(link: Link, frames: list[bytes], to: bytes) -> None:
     assert sorted(on_wire(link, frames[0][6:12], len(frames))) == sorted(frames), text(to)
 
 
-def test_vfs_of_two_processes(link: Link, pf: MachineTestpmd) -> None:
+def test_vfs_of_two_processes_get_their_own_frames_and_one_comes_again(link: Link, pf: MachineTestpmd) -> None:
     """Each frame to the function that has its address, the PF's to the PF; one VF is killed and comes again."""
     with vf_testpmd(link, 0, *LARGE) as first:
         first.start("io")
@@ -97,7 +97,7 @@ def test_a_reset_from_outside_is_told_and_the_port_comes_back(link: Link, pf: Ma
     check_back(link, frames, PF_ADDRESS)
 
 
-def test_a_vf_of_linux(link: Link, pf: MachineTestpmd) -> None:
+def test_a_vf_of_linux_works_on_a_pf_of_dpdk(link: Link, pf: MachineTestpmd) -> None:
     """Its driver asks a PF of DPDK for all that it asks a PF of Linux for."""
     guest = link.guest
     function = vf_name(guest, 0)
@@ -114,7 +114,7 @@ def test_a_vf_of_linux(link: Link, pf: MachineTestpmd) -> None:
     guest.run("rmmod meridian", 60)
 
 
-def test_who_does_not_know_the_token_does_not_get_a_vf(link: Link, pf: MachineTestpmd) -> None:
+def test_a_process_that_does_not_know_the_token_gets_no_vf(link: Link, pf: MachineTestpmd) -> None:
     give_to(link.guest, vf_name(link.guest, 0), "vfio-pci")
     options = f"-d /run/twin/{LIBRARY} -m 64 --no-telemetry --file-prefix=alien -l 0 -a {vf_name(link.guest, 0)}"
     _, said = link.guest.try_run(f"timeout 60 dpdk-testpmd {options} -- --total-num-mbufs=2000 </dev/null 2>&1", 90)

@@ -66,7 +66,7 @@ def test_frames_pass_through_a_vf(link: Link) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("queues", [1, 2, 4, 8])
-def test_io(link: Link, queues: int) -> None:
+def test_testpmd_forwards_each_flow_in_order_through_its_queue(link: Link, queues: int) -> None:
     """Flows are spread over the queues, each stays in its own and in order, and all come back."""
     with testpmd(link, 0, *LARGE, f"--rxq={queues}", f"--txq={queues}", "--rss-ip") as pmd:
         pmd.start("io")
@@ -84,20 +84,20 @@ def test_io(link: Link, queues: int) -> None:
 
 
 @pytest.mark.long
-def test_rxonly(link: Link) -> None:
+def test_testpmd_receives_all_frames_of_a_vf(link: Link) -> None:
     with testpmd(link, 0, *LARGE) as pmd:
         check_rxonly(link, pmd)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("size", [64, 300, 9600])
-def test_txonly(link: Link, size: int) -> None:
+def test_testpmd_sends_frames_of_a_vf_in_one_or_more_pieces(link: Link, size: int) -> None:
     with testpmd(link, 0, *LARGE, f"--txpkts={pieces(size)}") as pmd:
         check_txonly(link, pmd, size)
 
 
 @pytest.mark.long
-def test_csum(link: Link) -> None:
+def test_the_card_fills_in_the_checksums_that_testpmd_asks_for(link: Link) -> None:
     """What the card fills in is what the frame had: testpmd takes the checksums out before it asks for them."""
     with testpmd(link, 0) as pmd:
         pmd.command(f"set eth-peer 0 {text(FAR)}")
@@ -111,7 +111,7 @@ def test_csum(link: Link) -> None:
 
 
 @pytest.mark.long
-def test_two_processes(link: Link) -> None:
+def test_two_processes_have_a_vf_each_and_one_outlives_the_other(link: Link) -> None:
     """Each has a VF; one is killed, the other goes on, and the VF of the first is another's."""
     with testpmd(link, 0) as first:
         second = testpmd(link, 1)
@@ -130,7 +130,7 @@ def test_two_processes(link: Link) -> None:
 
 
 @pytest.mark.long
-def test_a_second_process_of_one_vf(link: Link) -> None:
+def test_a_second_process_shares_the_queues_of_one_vf(link: Link) -> None:
     """Two queues, a process on each; the second ends, and the first has its queue for itself."""
     queues = ["--rxq=2", "--txq=2", "--rss-ip", "--num-procs=2"]
     frames = [udp(address(0), address(0), 100, number, number % FLOWS) for number in range(FLOWS)]
@@ -243,7 +243,7 @@ def test_a_pf_that_goes_takes_its_vfs_along(link: Link) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("queues", [1, 4])
-def test_the_pf_itself(link: Link, queues: int) -> None:
+def test_the_pf_itself_goes_to_dpdk_and_back(link: Link, queues: int) -> None:
     """From meridian.ko to DPDK and back."""
     guest = link.guest
     guest.run("rmmod meridian", 60)

@@ -49,7 +49,7 @@ def words(guest: Guest) -> list[int]:
     return [int(line, 16) for line in text.split()]
 
 
-def test_all_are_strict_at_first(link: Link) -> None:
+def test_all_traffic_classes_are_strict_at_first(link: Link) -> None:
     found = ets(link.guest)
     assert found["ets_cap"] == 8
     assert found["tc_tsa"] == ["strict"] * 8 and found["tc_bw"] == [0] * 8
@@ -57,7 +57,7 @@ def test_all_are_strict_at_first(link: Link) -> None:
     assert words(link.guest) == AFTER_RESET
 
 
-def test_what_is_set_is_shown_and_written(link: Link) -> None:
+def test_weights_and_priorities_that_dcb_sets_are_shown_and_written(link: Link) -> None:
     link.guest.run(f"dcb ets set dev eth0 {SHARED}")
     found = ets(link.guest)
     assert found["tc_tsa"] == ["ets", "ets", *["strict"] * 6] and found["tc_bw"] == [70, 30, *[0] * 6]
@@ -73,15 +73,15 @@ def test_what_is_set_is_shown_and_written(link: Link) -> None:
         ("tc-tsa all:strict 3:cbs", "not supported"),
     ],
 )
-def test_what_the_card_cannot_is_refused(link: Link, wish: str, said: str) -> None:
+def test_a_setting_of_classes_that_the_card_cannot_have_is_refused(link: Link, wish: str, said: str) -> None:
     link.guest.run(f"dcb ets set dev eth0 {SHARED}")
     status, text = link.guest.try_run(f"dcb ets set dev eth0 {wish}")
     assert status and said in text
     assert words(link.guest) == WRITTEN
 
 
-def test_what_others_have_set_is_shown_in_percent_and_stays(link: Link) -> None:
-    """Until somebody sets it by dcb."""
+def test_weights_that_others_have_set_are_shown_in_percent_and_stay(link: Link) -> None:
+    """Until somebody sets them by dcb."""
     guest = link.guest
     base = guest.bar(2) + CLASSES
     guest.run(f"busybox devmem $(({base} + 4)) 32 0xf8; busybox devmem $(({base} + 8)) 32 0x00020202")
@@ -116,7 +116,7 @@ def test_each_class_counts_its_frames(link: Link) -> None:
         assert after[f"port_tx_class{n}_lost"] == before[f"port_tx_class{n}_lost"]
 
 
-def test_a_reset_keeps_them_and_a_driver_that_goes_does_not(link: Link) -> None:
+def test_a_reset_keeps_the_classes_and_the_removal_of_the_driver_does_not(link: Link) -> None:
     guest = link.guest
     guest.run(f"dcb ets set dev eth0 {SHARED}")
     guest.run("echo 1 >/sys/bus/pci/devices/0000:01:00.0/reset; sleep 1")
@@ -157,7 +157,7 @@ def test_all_priorities_may_be_in_one_strict_class(link: Link) -> None:
     assert words(link.guest) == [0x33333333, *AFTER_RESET[1:]]
 
 
-def test_a_vf_has_no_say(link: Link) -> None:
+def test_a_vf_cannot_see_or_set_the_classes(link: Link) -> None:
     guest = link.guest
     with vfs_apart(guest):
         status, text = guest.try_run("ip netns exec vf0 dcb ets show dev eth1")

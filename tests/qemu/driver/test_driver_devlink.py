@@ -110,7 +110,7 @@ def wait_for_answers(link: Link) -> None:
         time.sleep(0.1)
 
 
-def test_reloads_under_traffic(link: Link) -> None:
+def test_traffic_goes_on_after_each_reload(link: Link) -> None:
     guest = link.guest
     guest.run(f"ping -q -f -s 1400 {link.peer.address} >{FLOOD} 2>&1 & echo $! >{FLOOD}.pid")
     for _ in range(3):

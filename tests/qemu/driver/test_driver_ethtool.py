@@ -30,7 +30,7 @@ def test_driver_and_card_are_named(link: Link) -> None:
     assert "bus-info: 0000:01:00.0" in text
 
 
-def test_link_and_time_stamping(link: Link) -> None:
+def test_ethtool_shows_the_link_and_software_timestamps(link: Link) -> None:
     text = link.guest.run("ethtool eth0")
     assert "Link detected: yes" in text
     assert "Port: FIBRE" in text

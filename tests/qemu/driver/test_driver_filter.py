@@ -53,7 +53,7 @@ def test_unicast_is_received_by_address(link: Link) -> None:
     assert fate(link, b"\xff" * 6) == "card_rx_delivered"
 
 
-def test_promiscuous_takes_all_and_ends(link: Link) -> None:
+def test_a_promiscuous_interface_takes_all_frames_until_it_is_not(link: Link) -> None:
     link.guest.run("ip link set eth0 promisc on")
     assert settled(link, STRANGER, "card_rx_delivered")
     link.guest.run("ip link set eth0 promisc off")
@@ -78,7 +78,7 @@ def test_multicast_is_received_by_group(link: Link) -> None:
     assert settled(link, group, "port_rx_no_listener")
 
 
-def test_all_multicast(link: Link) -> None:
+def test_allmulticast_takes_all_groups_until_it_is_off(link: Link) -> None:
     group = bytes.fromhex("01005e0a0b0c")
     link.guest.run("ip link set eth0 allmulticast on")
     assert settled(link, group, "card_rx_delivered")

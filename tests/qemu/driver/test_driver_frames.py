@@ -37,7 +37,7 @@ def test_the_card_tells_of_every_frame_it_has_sent(link: Link) -> None:
         assert told.startswith("200 ")
 
 
-def test_frames_as_long_as_the_mtu(linked: tuple[Guest, int]) -> None:
+def test_frames_as_long_as_the_mtu_pass(linked: tuple[Guest, int]) -> None:
     guest, mtu = linked
     guest.ping(size=mtu - 28)
 
@@ -56,7 +56,7 @@ def test_what_is_sent_is_what_is_received(linked: tuple[Guest, int]) -> None:
     assert guest.run(f"nc -N {PEER} 5002 </tmp/sent", 60).strip() == expected
 
 
-def test_both_ways_at_once_on_small_rings(linked: tuple[Guest, int]) -> None:
+def test_data_is_whole_both_ways_at_once_on_small_rings(linked: tuple[Guest, int]) -> None:
     """Rings of 64 run full and empty again and again: transmit stops and goes on."""
     guest, _ = linked
     guest.run("ethtool -G eth0 rx 64 tx 64")

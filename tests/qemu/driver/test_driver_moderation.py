@@ -140,7 +140,9 @@ def test_moderation_follows_the_load_at_first_and_until_it_is_told_not_to(
         ("rx-usecs 0 rx-frames 0", EVERY),
     ],
 )
-def test_the_card_does_with_received_frames_what_was_said(function: Function, words: str, expected: int) -> None:
+def test_the_receive_queue_has_the_trigger_mode_that_ethtool_sets(
+    function: Function, words: str, expected: int
+) -> None:
     with one_queue(function):
         function.run(f"ethtool -C DEV adaptive-rx off {words}")
         wanted = [int(word) for word in words.split()[1::2]]
@@ -190,7 +192,7 @@ def test_one_queue_is_moderated_by_itself(function: Function) -> None:
     assert shown(function.run("ethtool --per-queue DEV queue_mask 0x2 --show-coalesce"))[0] == 20
 
 
-def test_what_cannot_be_is_refused(function: Function) -> None:
+def test_values_of_moderation_beyond_the_limits_are_refused(function: Function) -> None:
     for words in ("rx-usecs 201", "rx-frames 193", "tx-usecs 10001", "tx-frames 4097"):
         assert function.guest.try_run(f"{function.enter}ethtool -C {function.device} {words}")[0], words
 

@@ -68,7 +68,7 @@ def test_each_queue_has_its_napi_and_each_napi_its_interrupt(
     assert [known[polled[RX, index]] for index in range(PAIRS)] == interrupts(function)
 
 
-def test_links_go_and_come_with_the_queues(function: Function) -> None:
+def test_queues_and_napis_go_and_come_with_the_channels(function: Function) -> None:
     function.run("ethtool -L DEV combined 1")
     assert set(napis(function)) == {(RX, 0), (TX, 0)}
     function.run("ip link set DEV down")
@@ -80,7 +80,7 @@ def test_links_go_and_come_with_the_queues(function: Function) -> None:
     function.run(f"ping -c 2 -i 0.1 -W 10 {PEER}")
 
 
-def test_page_pools_are_the_queues(function: Function) -> None:
+def test_each_page_pool_belongs_to_the_napi_of_its_queue(function: Function) -> None:
     there = [pool for pool in ask(function, PAGE_POOL_GET, POOL) if "detached" not in pool]
     assert {pool.get("napi") for pool in there} == {napis(function)[RX, index] for index in range(PAIRS)}
 
@@ -122,8 +122,8 @@ def test_the_processor_that_a_user_gives_an_interrupt_stays(function: Function) 
     function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "^1")
 
 
-def test_what_is_said_of_sending_stays(function: Function) -> None:
-    """By the administrator: an interface that goes down and up does not spread its queues anew."""
+def test_processors_that_a_user_gives_a_transmit_queue_stay(function: Function) -> None:
+    """An interface that goes down and up does not spread its queues anew."""
     path = "/sys/class/net/DEV/queues/tx-0/xps_cpus"
     before = function.run(f"cat {path}").strip()
     function.run(f"sh -c 'echo 3 >{path}'")

@@ -256,7 +256,7 @@ def fields(function: Receiver, flow: str) -> str:
     return "".join(letter for part, letter in PARTS.items() if part in lines)
 
 
-def test_what_is_hashed_is_told(function: Receiver) -> None:
+def test_ethtool_tells_which_fields_are_hashed(function: Receiver) -> None:
     for flow in ("tcp4", "udp4", "tcp6", "udp6"):
         assert fields(function, flow) == "sdfn", flow
     for flow in ("sctp4", "ah4", "esp4", "sctp6", "ah6", "esp6"):

@@ -119,7 +119,7 @@ def test_limits_are_told_and_refused(link: Link) -> None:
 
 
 @pytest.mark.parametrize("wish", ["tx on", "autoneg on", "rx on tx on"])
-def test_what_the_card_cannot_is_refused(link: Link, wish: str) -> None:
+def test_sending_pause_and_negotiating_it_are_refused(link: Link, wish: str) -> None:
     before = param(link.guest)
     status, text = link.guest.try_run(f"ethtool -A eth0 {wish}")
     assert status and "Invalid argument" in text
@@ -140,7 +140,7 @@ def test_pfc_that_others_have_switched_on_stays(link: Link) -> None:
     guest.run(f"busybox devmem {receive:#x} 32 0")
 
 
-def test_a_vf_has_no_say(link: Link) -> None:
+def test_a_vf_cannot_see_or_set_flow_control(link: Link) -> None:
     guest = link.guest
     guest.run("ethtool -A eth0 rx on")
     with vfs_apart(guest):

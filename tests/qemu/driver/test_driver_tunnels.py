@@ -91,7 +91,7 @@ def bad_checksums(end: Sender) -> int:
     return int(dict(zip(names, values, strict=True))["InCsumErrors"])
 
 
-def test_the_features_are_there(ends: tuple[Sender, Sender], own_dma: bool) -> None:
+def test_segmentation_of_tunnels_is_offered_if_the_card_can_do_it(ends: tuple[Sender, Sender], own_dma: bool) -> None:
     for end in ends:
         assert [end.feature(name) for name in FEATURES] == ["on" if own_dma else "off [fixed]"] * len(FEATURES)
 

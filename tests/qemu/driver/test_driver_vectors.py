@@ -71,7 +71,7 @@ def valid_rings(link: Link) -> list[int]:
     return [ring for ring, word in enumerate(words) if word & 1]
 
 
-def test_all_pairs_are_there_and_share(link: Link) -> None:
+def test_all_queue_pairs_are_there_and_share_the_vectors(link: Link) -> None:
     assert re.search(rf"Combined:\s+{CPUS}", link.guest.run("ethtool -l eth0").split("Current")[1])
     shared = interrupts(link)
     assert set(shared) == {f"eth0-shared-{number}" for number in range(len(valid_rings(link)))}
@@ -133,7 +133,7 @@ def test_a_reset_makes_the_rings_anew(link: Link) -> None:
     assert valid_rings(link) == before
 
 
-def test_nothing_of_them_is_left_on_the_card(link: Link) -> None:
+def test_no_interrupt_ring_is_left_on_the_card_if_each_pair_has_a_vector(link: Link) -> None:
     share(link, 8)
     assert set(interrupts(link)) == {f"eth0-{number}" for number in range(CPUS)}
     assert valid_rings(link) == []

@@ -153,7 +153,7 @@ def test_a_module_that_breaks_frames_no_more_is_well_a_minute_later(link: Link) 
     guest.ping()
 
 
-def test_registers_that_hang_come_back_too(link: Link) -> None:
+def test_a_module_whose_registers_hang_is_reset(link: Link) -> None:
     guest = link.guest
     _, errors, recovered = counts(link)
     tell_box(link, SILENT)
@@ -179,7 +179,7 @@ def test_a_module_that_does_not_get_ready_is_told_once(link: Link) -> None:
     guest.ping()
 
 
-def test_it_is_left_to_the_administrator_if_wanted(link: Link) -> None:
+def test_a_hung_module_is_left_to_the_administrator_without_auto_recover(link: Link) -> None:
     guest = link.guest
     _, _, recovered = counts(link)
     guest.run(f"devlink health set {DEVICE} reporter box auto_recover false")

@@ -119,7 +119,7 @@ def test_a_module_that_interrupts_without_end_costs_little(link: Link) -> None:
     guest.check()
 
 
-def test_it_goes_on_after_a_reset_of_the_function_and_ends_with_the_driver(link: Link) -> None:
+def test_interrupts_go_on_after_a_reset_of_the_function_and_end_with_the_driver(link: Link) -> None:
     guest = link.guest
     ask(link)
     told = count(link)

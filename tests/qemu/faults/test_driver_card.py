@@ -68,7 +68,7 @@ def test_errors_are_taken_by_another_pf_when_the_first_goes(guest: Guest) -> Non
     guest.ping()
 
 
-def test_who_comes_leaves_the_ports_switching_as_it_was_set(guest: Guest) -> None:
+def test_a_pf_that_comes_leaves_the_ports_switching_as_it_was_set(guest: Guest) -> None:
     guest.run("bridge link set dev eth0 hwmode vepa")
     assert bridge_mode(guest, "eth0") == "VEPA"
     guest.run(f"echo 0000:01:00.1 >{DRIVER}/unbind; echo 0000:01:00.1 >{DRIVER}/bind; ip link set eth1 up")

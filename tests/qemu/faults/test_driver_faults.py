@@ -178,7 +178,7 @@ def test_a_card_with_another_register_map_is_refused_in_a_sentence() -> None:
     assert re.search(r"the card's register map is version 1\.\d+, this driver knows 7\.\d+: take the driver that", log)
 
 
-def test_removal_and_rescan_on_the_bus() -> None:
+def test_a_pf_works_after_removal_and_rescan_on_the_bus() -> None:
     with linked(tools.SUITES[0]) as link:
         for _ in range(2):
             link.guest.run("echo 1 >/sys/bus/pci/devices/0000:01:00.0/remove")

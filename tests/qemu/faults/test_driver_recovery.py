@@ -118,11 +118,11 @@ def slot() -> Iterator[Slot]:
             guest.run(f"ip netns del vf0; ip link del eth0.5; echo 0 >{PF_DEVICE}/sriov_numvfs")
 
 
-def test_a_reset_of_the_pf(slot: Slot) -> None:
+def test_pf_and_vfs_go_on_after_a_reset_of_the_pf(slot: Slot) -> None:
     slot.goes_on_after(lambda: slot.guest.run(f"echo 1 >{PF_DEVICE}/reset"))
 
 
-def test_a_reset_of_the_pf_that_is_down(slot: Slot) -> None:
+def test_pf_and_vfs_go_on_after_a_reset_of_the_pf_that_is_down(slot: Slot) -> None:
     """Its VFs go on without it, and it has its address and its VLANs when it is up again."""
 
     def reset() -> None:
@@ -131,13 +131,13 @@ def test_a_reset_of_the_pf_that_is_down(slot: Slot) -> None:
     slot.goes_on_after(reset)
 
 
-def test_a_reset_of_the_cards_arm(slot: Slot) -> None:
-    """It takes what the PF has set on that side of the card: its port is open for it again, and for its VFs."""
+def test_the_port_is_opened_again_after_a_reset_of_the_cards_arm(slot: Slot) -> None:
+    """The reset takes what the PF has set on that side of the card: its port is open for it again, and for its VFs."""
     log = slot.goes_on_after(slot.reset_ps, OPENED)
     assert len(re.findall(OPENED, log)) == 1, log
 
 
-def test_a_reset_of_the_cards_arm_while_the_pf_is_down(slot: Slot) -> None:
+def test_the_port_is_opened_again_for_the_vfs_of_a_pf_that_is_down(slot: Slot) -> None:
     """The port is its VFs', too."""
     slot.guest.run("ip link set eth0 down; dmesg -C")
     slot.reset_ps()

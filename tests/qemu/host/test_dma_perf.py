@@ -175,7 +175,7 @@ def card(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.mark.parametrize("configuration", configurations() if CHECKOUT else [], ids=lambda it: it.label)
-def test_a_configuration_of_theirs(
+def test_a_configuration_of_dma_perf_runs_without_an_error(
     card: Card, configuration: Configuration, capsys: pytest.CaptureFixture[str]
 ) -> None:
     guest = card.guest

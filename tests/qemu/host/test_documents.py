@@ -94,14 +94,14 @@ def at_home(command: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("command", LIST)
-def test_a_command_of_the_list_in_readme(command: str) -> None:
+def test_each_command_of_the_list_in_readme_prints_what_it_should(command: str) -> None:
     assert set(documents.block(README, "make demo QUICK=1").commands()) == LEFT_OUT | set(LIST)
     done = at_home(command)
     assert done.returncode == 0, done.stderr
     assert LIST[command] in done.stdout
 
 
-def test_the_clock_follows() -> None:
+def test_the_readmes_ptp4l_follows_the_grandmaster() -> None:
     """timeout ends ptp4l, as README says."""
     (command,) = documents.block(README, "scripts/twin ps --wire").commands()
     done = at_home(command)
@@ -119,7 +119,7 @@ def test_a_card_with_the_self_test_block_passes_its_tests() -> None:
     assert {"dma-pattern", "port-loops", "counters"} <= set(passed), done.stdout
 
 
-def test_a_vf_for_dpdk_in_the_twin() -> None:
+def test_the_pages_command_makes_a_vf_for_dpdk_in_the_twin() -> None:
     (command,) = documents.block(VM, "scripts/twin run").commands()
     assert OF_DPDK in command and OF_DPDK in documents.block(TROUBLESHOOTING, OF_DPDK).commands()
     done = at_home(command)
@@ -128,7 +128,7 @@ def test_a_vf_for_dpdk_in_the_twin() -> None:
     assert len(re.findall(r"a03f|drv=meridian", done.stdout)) >= 3, done.stdout
 
 
-def test_the_twin_in_python() -> None:
+def test_the_example_of_the_twin_in_python_pings_wire_and_ps() -> None:
     """The example of twin/machine/README.md: the first ping goes to the wire, the second one to the PS."""
     text = documents.block(ROOT / "twin" / "machine" / "README.md", "import PsHardware").text
     done = documents.run([sys.executable, "-c", text], MINUTES)

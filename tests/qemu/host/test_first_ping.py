@@ -38,7 +38,7 @@ def test_the_twin_is_seen_without_a_card() -> None:
     assert "eth0" in said[1]
 
 
-def test_the_host_and_its_vfs(tmp_path: Path) -> None:
+def test_the_guides_commands_of_the_host_reach_the_first_ping(tmp_path: Path) -> None:
     """The machine's own names made those of the guide, and the far end its 192.0.2.2."""
     with Twin(Setting(), tmp_path) as twin:
         twin.host.setup = ""
@@ -69,7 +69,7 @@ def wait_for(frame: bytes, among: list[bytes], seconds: float = 30) -> None:
         time.sleep(0.02)
 
 
-def test_a_vf_for_dpdk() -> None:
+def test_the_guides_commands_give_a_vf_to_testpmd() -> None:
     """Bound and started line by line; frames for its address go to the peer that the guide names."""
     library = tools.built("build-dpdk", "--suite", "bookworm", minutes=10)
     hands_over = "\n".join(commands("To VFIO", VM))

@@ -28,7 +28,7 @@ def function(net: Network, request: pytest.FixtureRequest) -> Iterator[Function]
     net.guest.check()
 
 
-def test_iperf3_both_ways(function: Function) -> None:
+def test_iperf3_passes_both_ways(function: Function) -> None:
     # iperf3 ends when all is sent; what is still in buffers then is not counted as received.
     assert function.iperf("2M") >= MEGABYTE
     assert function.iperf("2M", "-R") >= MEGABYTE
@@ -42,7 +42,7 @@ def test_a_download_is_intact(net: Network, function: Function, size: int) -> No
 
 
 @pytest.mark.parametrize("mtu", [9000, LONGEST])
-def test_jumbo_frames(net: Network, function: Function, mtu: int) -> None:
+def test_jumbo_frames_pass_and_longer_ones_are_refused(net: Network, function: Function, mtu: int) -> None:
     digest = net.serve("jumbo", MEGABYTE)
     net.far("ip", "link", "set", WIRE, "mtu", str(mtu))
     try:

@@ -89,7 +89,7 @@ def test_the_ps_reaches_functions(three: Three, which: str) -> None:
     assert not three.on_wire(own, MAC)
 
 
-def test_both_have_the_wire_as_well(three: Three, which: str) -> None:
+def test_functions_and_ps_reach_the_wire_as_well(three: Three, which: str) -> None:
     three.functions[which].ping(4, 1472, FAR)
     wire = three.link.peer
     wire.wire.send(wire.request(MAC, PS))
@@ -98,7 +98,7 @@ def test_both_have_the_wire_as_well(three: Three, which: str) -> None:
     assert three.ps.answered(MAC + wire.mac)
 
 
-def test_what_is_switched_outside_does_not_come_in(three: Three, which: str) -> None:
+def test_frames_that_the_switch_outside_does_not_return_do_not_come_in(three: Three, which: str) -> None:
     """Nobody out there sends it back."""
     function, own = three.functions[which], three.mac(which)
     function.ping(1, to=PS)

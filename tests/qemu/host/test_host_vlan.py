@@ -66,7 +66,9 @@ def linked() -> Iterator[tuple[Guest, VlanPeer, dict[str, Function]]]:
 
 @pytest.mark.parametrize("vlan", VLANS)
 @pytest.mark.parametrize("which", ["pf", "vf"])
-def test_frames_of_a_vlan_both_ways(linked: tuple[Guest, VlanPeer, dict[str, Function]], which: str, vlan: int) -> None:
+def test_frames_of_a_vlan_pass_both_ways_and_those_of_another_do_not(
+    linked: tuple[Guest, VlanPeer, dict[str, Function]], which: str, vlan: int
+) -> None:
     guest, peer, functions = linked
     function = functions[which]
     peer.vlan = vlan

@@ -87,7 +87,7 @@ def test_the_interface_goes_down_and_up_with_other_rings_and_queues(net: Network
     both_ways(net, net.pf)
 
 
-def test_long_frames(net: Network) -> None:
+def test_frames_as_long_as_the_largest_mtu_pass(net: Network) -> None:
     digest = net.serve("jumbo", MEGABYTE)
     net.far("ip", "link", "set", WIRE, "mtu", str(LONGEST))
     try:
@@ -114,7 +114,7 @@ def test_the_self_test_passes(net: Network) -> None:
 
 
 @pytest.mark.parametrize(("verdict", "answered"), [("pass", True), ("drop", False)])
-def test_an_xdp_program_has_its_say(net: Network, verdict: str, answered: bool) -> None:
+def test_an_xdp_program_passes_or_drops_frames(net: Network, verdict: str, answered: bool) -> None:
     net.guest.run(f": >/tmp/xdp; /run/twin/{XDP_TOOL.stem} eth0 {verdict} >>/tmp/xdp 2>&1 & echo $! >/tmp/xdp.pid")
     net.guest.until("cat /tmp/xdp", "^attached\n")
     text = net.guest.try_run(f"ping -c 2 -W 5 {FAR}")[1]
@@ -140,8 +140,8 @@ def test_a_reset_of_the_pf_makes_everything_anew(net: Network) -> None:
     net.pf.ping()
 
 
-def test_the_driver_comes_again(net: Network) -> None:
-    """With VFs at work, whose driver goes first."""
+def test_the_driver_can_be_removed_and_loaded_again_with_vfs_at_work(net: Network) -> None:
+    """The driver of the VFs goes first."""
     for _ in range(2):
         net.make_vfs(1)
         net.vfs[0].ping()

@@ -129,7 +129,7 @@ def in_the_middle(bench: Bench, times: int = 1) -> Iterator[None]:
     bench.guest.run("while [ -e /proc/$(cat /run/offline.pid) ]; do sleep 0.05; done", SECONDS)
 
 
-def test_a_good_card(well: Bench) -> None:
+def test_all_frames_of_the_pattern_are_good_and_no_port_counts_them(well: Bench) -> None:
     """All queues, all counted good; the interface counts the frames, and the card's functions and ports do not."""
     well.guest.run("ethtool -L eth0 combined 2")
     before = counters(well)
@@ -147,14 +147,14 @@ def test_a_good_card(well: Bench) -> None:
     assert not many and not risen["tx_dropped"] and not risen["tx_errors"], risen
 
 
-def test_frames_in_several_buffers(well: Bench) -> None:
+def test_frames_of_the_pattern_in_several_buffers_are_good(well: Bench) -> None:
     """A frame of 9014 bytes is in three, and the rings are the smallest."""
     well.guest.run("ip link set eth0 mtu 9000; ethtool -G eth0 rx 64 tx 64; ethtool -L eth0 combined 1")
     assert good(offline(well)[1])[2:] == (9014, 1)
     well.guest.run("ip link set eth0 mtu 1500; ethtool -G eth0 rx 512 tx 512; ethtool -L eth0 combined 2")
 
 
-def test_online_nothing_is_sent(well: Bench) -> None:
+def test_the_online_test_sends_no_pattern(well: Bench) -> None:
     text = well.guest.run("ethtool -t eth0 online")
     assert re.search(r"dma_pattern\s+0$", text, re.MULTILINE), text
     assert "self-test" not in well.guest.run("dmesg")
@@ -166,7 +166,7 @@ def test_no_link_is_needed(well: Bench) -> None:
     good(offline(well, status=FAILED)[1])
 
 
-def test_an_interface_that_is_down(well: Bench) -> None:
+def test_an_interface_that_is_down_fails_the_offline_test(well: Bench) -> None:
     well.guest.run("ip link set eth0 down")
     assert "the interface is down: set it up" in offline(well, status=FAILED)[1]
 
@@ -179,7 +179,7 @@ def test_an_interface_that_is_down(well: Bench) -> None:
     ],
     ids=["a flipped bit", "a lost frame"],
 )
-def test_a_fault_is_named(well: Bench, fault: int, said: str) -> None:
+def test_a_damaged_or_lost_frame_is_named(well: Bench, fault: int, said: str) -> None:
     well.guest.run(f"echo {fault} >/sys/module/meridian/parameters/planted")
     text, log = offline(well, status=FAILED)
     assert re.search(r"dma_pattern\s+[1-9]\d*$", text, re.MULTILINE), text
@@ -247,7 +247,7 @@ def test_devlink_does_not_tell_of_what_is_no_fault_of_the_card(well: Bench) -> N
     assert counts(well) == before
 
 
-def test_the_program_says_it(well: Bench) -> None:
+def test_meridian_selftest_reports_the_pattern_and_its_faults(well: Bench) -> None:
     said = well.run("--quick --only dma-pattern")["dma-pattern"]
     assert said[0] == "PASS" and re.search(r"eth0 \d+ bytes in \d+ frames through 2 queue\(s\) in \d+ ms$", said[1]), (
         said
@@ -258,7 +258,7 @@ def test_the_program_says_it(well: Bench) -> None:
     well.fails_in("dma-pattern", r"eth0: 1 of 256 frames \(1 bit errors\) were damaged\. Look at PCIe's errors")
 
 
-def test_the_stack_loses_nothing(well: Bench) -> None:
+def test_the_stack_loses_no_frame_while_the_pattern_runs(well: Bench) -> None:
     """What it sends meanwhile waits, and what it gets comes."""
     well.guest.run(f"ping -i 0.2 -c 25 -W 20 {PEER} >/run/ping 2>&1 & echo $! >/run/ping.pid")
     good(offline(well)[1])
@@ -266,32 +266,31 @@ def test_the_stack_loses_nothing(well: Bench) -> None:
     assert " 0% packet loss" in well.guest.run("cat /run/ping")
 
 
-def test_down_in_the_middle(well: Bench) -> None:
-    """It waits until the test has ended."""
+def test_setting_the_interface_down_waits_until_the_pattern_has_ended(well: Bench) -> None:
     with in_the_middle(well):
         well.guest.run("ip link set eth0 down")
     good(well.guest.run("dmesg"))
 
 
-def test_a_reset_in_the_middle(well: Bench) -> None:
+def test_a_reset_waits_until_the_pattern_has_ended(well: Bench) -> None:
     with in_the_middle(well):
         well.guest.run(f"echo 1 >{PF_DEVICE}/reset")
     good(well.guest.run("dmesg"))
 
 
-def test_the_driver_goes_in_the_middle(well: Bench) -> None:
+def test_the_driver_can_be_removed_while_the_pattern_runs(well: Bench) -> None:
     with in_the_middle(well):
         well.guest.run("rmmod meridian")
     well.guest.load()
 
 
-def test_a_signal_in_the_middle(well: Bench) -> None:
+def test_a_signal_ends_the_pattern(well: Bench) -> None:
     with in_the_middle(well):
         well.guest.run("kill -TERM $(cat /run/offline.pid)")
     assert "self-test: a signal has ended the pattern" in well.guest.run("dmesg")
 
 
-def test_xdp_has_the_queues(well: Bench) -> None:
+def test_the_pattern_is_left_out_while_xdp_has_the_queues(well: Bench) -> None:
     well.guest.run(": >/run/xdp; /run/twin/xdp_tool eth0 pass >/run/xdp 2>&1 & echo $! >/run/xdp.pid")
     well.guest.until("cat /run/xdp", "attached")
     assert "the pattern is left out, as XDP or AF_XDP has the queues" in offline(well)[1]
@@ -300,7 +299,7 @@ def test_xdp_has_the_queues(well: Bench) -> None:
     well.guest.run("kill $(cat /run/xdp.pid); while [ -e /proc/$(cat /run/xdp.pid) ]; do sleep 0.05; done")
 
 
-def test_a_vf_has_no_such_result(well: Bench) -> None:
+def test_a_vf_has_no_result_of_the_pattern(well: Bench) -> None:
     with vfs_apart(well.guest):
         well.guest.run("ip netns exec vf0 ip link set eth1 up")
         status, text = well.guest.try_run("ip netns exec vf0 ethtool -t eth1 offline")

@@ -38,7 +38,7 @@ def goes_on(bench: Bench) -> None:
     assert "state healthy" in health(bench)
 
 
-def test_two_pfs_at_the_same_time(slot: tuple[Bench, Monitor]) -> None:
+def test_patterns_of_two_pfs_at_the_same_time_are_both_good(slot: tuple[Bench, Monitor]) -> None:
     """One waits for the other, and both are good."""
     bench, _ = slot
     bench.guest.run("dmesg -C")
@@ -53,7 +53,7 @@ def test_two_pfs_at_the_same_time(slot: tuple[Bench, Monitor]) -> None:
 
 
 @pytest.mark.parametrize("error", ["COMP_TIME", "MALF_TLP"], ids=["not fatal", "fatal"])
-def test_an_error_of_pcie_in_the_middle(slot: tuple[Bench, Monitor], error: str) -> None:
+def test_the_pattern_ends_and_both_pfs_recover_after_an_error_of_pcie(slot: tuple[Bench, Monitor], error: str) -> None:
     """The test ends, whatever it has found; PCIe's recovery waits for that, and brings both PFs back."""
     bench, monitor = slot
     bench.guest.run("dmesg -C")
@@ -67,7 +67,7 @@ def test_an_error_of_pcie_in_the_middle(slot: tuple[Bench, Monitor], error: str)
     bench.guest.check()
 
 
-def test_the_card_goes_in_the_middle(slot: tuple[Bench, Monitor]) -> None:
+def test_the_pattern_ends_with_a_failure_if_the_card_goes(slot: tuple[Bench, Monitor]) -> None:
     """It is the last test: the card does not come back."""
     bench, _ = slot
     with in_the_middle(bench, MANY):

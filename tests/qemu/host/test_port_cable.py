@@ -165,7 +165,7 @@ def test_frames_go_both_ways_at_once(bench: Bench, port: int) -> None:
     rests(bench)  # The fixture looks at that, too, but its failure would not count as this test's.
 
 
-def test_the_program_says_it(bench: Bench) -> None:
+def test_meridian_selftest_reports_the_cable_once_and_the_loops_of_both_ends(bench: Bench) -> None:
     result, said = bench.run("--quick --only port-loops --cables 0-1")["port-loops"]
     assert result == "PASS", said
     for port, loops in ((0, CABLE.format(1)), (1, NEAR)):
@@ -185,13 +185,12 @@ def test_the_program_says_it(bench: Bench) -> None:
     ],
     ids=["a frame is lost", "a wrong FCS", "a wrong bit", "it is broken"],
 )
-def test_a_bad_cable(bench: Bench, cable: Cable, fault: Fault, said: str) -> None:
-    """It fails this line, and no other."""
+def test_a_bad_cable_fails_the_line_of_the_loops_alone(bench: Bench, cable: Cable, fault: Fault, said: str) -> None:
     cable.fault = fault
     bench.fails_in("port-loops", rf"eth0: {said}\. Clean or change the ", words="--quick --cables 0-1")
 
 
-def test_what_the_user_says_is_compared(bench: Bench, cable: Cable) -> None:
+def test_a_cable_or_loop_plug_that_the_user_did_not_name_fails(bench: Bench, cable: Cable) -> None:
     text = r"eth0: port 0 has no loop plug, but a cable to port 1\. Name the ports by --cables"
     bench.fails_in("port-loops", text, words="--quick --only port-loops --loop-plugs 0")
     cable.plug = True
@@ -199,7 +198,7 @@ def test_what_the_user_says_is_compared(bench: Bench, cable: Cable) -> None:
     bench.fails_in("port-loops", text, words="--quick --only port-loops --cables 0-1")
 
 
-def test_the_arm_side_keeps_the_other_end(bench: Bench) -> None:
+def test_the_cable_is_left_out_while_the_arm_side_uses_the_other_end(bench: Bench) -> None:
     """The port's own loops are tested, and then the test is left out."""
     with Ps.connect(bench.twin.card.socket) as ps:
         port = ps.start(1, ARM)
@@ -214,7 +213,7 @@ def test_the_arm_side_keeps_the_other_end(bench: Bench) -> None:
             ps.card.set_ps_filter(1, False)  # the interface is down
 
 
-def test_the_arm_side_comes_to_the_other_end_in_the_middle(bench: Bench) -> None:
+def test_the_test_is_left_out_when_the_arm_side_opens_the_other_end(bench: Bench) -> None:
     with Ps.connect(bench.twin.card.socket) as ps:
         at = ps.card.regs.ps_address("PORT_TEST", "MODE", 1)
         bench.guest.run("ethtool -t eth0 external_lb >/run/offline 2>&1 & echo $! >/run/offline.pid")
@@ -231,13 +230,13 @@ def test_the_arm_side_comes_to_the_other_end_in_the_middle(bench: Bench) -> None
             ps.card.set_ps_filter(1, False)  # the interface is down
 
 
-def test_a_signal_in_the_middle(bench: Bench) -> None:
+def test_a_signal_ends_the_test_of_the_cable(bench: Bench) -> None:
     in_the_cable(bench, "pkill -TERM -x ethtool")
     wait_for_end(bench)
     assert "self-test: port loops: a signal has ended them" in bench.guest.run("dmesg")
 
 
-def test_somebody_else_tests_the_other_end(bench: Bench) -> None:
+def test_the_cable_is_not_tested_while_somebody_else_tests_the_other_end(bench: Bench) -> None:
     at = of_port_1(bench, LANE, LOOPBACK)
     bench.guest.run(f"busybox devmem {at} 32 0x102")
     _, said = external(bench, status=FAILED)
@@ -246,7 +245,7 @@ def test_somebody_else_tests_the_other_end(bench: Bench) -> None:
     bench.guest.run(f"busybox devmem {at} 32 0")
 
 
-def test_another_driver_has_opened_the_other_end(bench: Bench) -> None:
+def test_the_cable_is_not_tested_while_another_driver_has_the_other_end(bench: Bench) -> None:
     """Linux's driver has given the PF of the other port up; devmem opens the port, as another driver of that PF does."""
     guest, at = bench.guest, of_port_1(bench, PORT, HOST_ENABLE)
     guest.run(f"echo {OTHER_PF} >/sys/bus/pci/drivers/meridian/unbind; busybox devmem {at} 32 3")

@@ -42,7 +42,9 @@ def goes_on(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("error", ["COMP_TIME", "MALF_TLP"], ids=["not fatal", "fatal"])
-def test_an_error_of_pcie_in_the_middle(bench: Bench, slot: tuple[Bench, Monitor], error: str) -> None:
+def test_the_test_ends_and_both_ports_recover_after_an_error_of_pcie(
+    bench: Bench, slot: tuple[Bench, Monitor], error: str
+) -> None:
     """The test ends, whatever it has found; PCIe's recovery waits for that, and brings both ports back."""
     in_the_cable(bench, "true")
     slot[1].inject(error)
@@ -51,7 +53,7 @@ def test_an_error_of_pcie_in_the_middle(bench: Bench, slot: tuple[Bench, Monitor
     goes_on(bench)
 
 
-def test_a_reset_behind_an_end_that_the_card_has_not_heard(bench: Bench) -> None:
+def test_a_reset_brings_back_both_ends_if_the_card_missed_the_tests_end(bench: Bench) -> None:
     """The one PF of the two that is reset brings back both ends."""
     setting = f"setpci -s {Path(PF_DEVICE).name} COMMAND"
     # The driver looks each second, so the reset follows at once.

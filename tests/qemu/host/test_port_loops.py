@@ -118,7 +118,7 @@ def wait_for_end(bench: Bench) -> None:
     bench.guest.run("while [ -e /proc/$(cat /run/offline.pid) ]; do sleep 0.05; done", SECONDS)
 
 
-def test_both_ports_are_good(well: Bench) -> None:
+def test_frames_come_back_whole_in_the_loops_of_both_ports(well: Bench) -> None:
     for port in range(2):
         text, said = offline(well, f"eth{port}")
         assert re.search(r"port_loops\s+0$", text, re.MULTILINE), text
@@ -126,7 +126,7 @@ def test_both_ports_are_good(well: Bench) -> None:
         assert found and int(found[2]) >= 2 * 64 and int(found[1]) > 60 * int(found[2]), said
 
 
-def test_the_program_says_it(well: Bench) -> None:
+def test_meridian_selftest_reports_the_loops_and_the_pattern_of_each_port(well: Bench) -> None:
     """Of each port; and of the pattern of both ports' PFs, one after the other."""
     lines = well.run("--quick --only dma-pattern --only port-loops --loop-plugs 1")
     result, said = lines["port-loops"]
@@ -139,7 +139,7 @@ def test_the_program_says_it(well: Bench) -> None:
     assert said == ("SKIP", "it takes each port from the host for some seconds: run it without --no-disturb")
 
 
-def test_the_pattern_of_both_ports_at_once(well: Bench) -> None:
+def test_patterns_and_loops_of_both_ports_at_once_are_good(well: Bench) -> None:
     text = well.guest.run(
         "ethtool -t eth0 offline >/run/first 2>&1 & ethtool -t eth1 offline; echo status $?; wait $!; echo status $?",
         SECONDS,
@@ -150,8 +150,7 @@ def test_the_pattern_of_both_ports_at_once(well: Bench) -> None:
     assert all(re.search(ROUND.format(port, NEAR), said) for port in range(2)), said
 
 
-def test_a_wrong_byte_in_the_loop(well: Bench) -> None:
-    """It fails the line of the loops, and no other."""
+def test_a_wrong_byte_in_the_loop_fails_the_line_of_the_loops_alone(well: Bench) -> None:
     well.control.ask("transceiver", port=1, damage=1_000_000)
     well.fails_in(
         "port-loops",
@@ -163,7 +162,7 @@ def test_a_wrong_byte_in_the_loop(well: Bench) -> None:
     assert "1 of 64 frames in the loop near-pcs of port 1 had a wrong FCS" in said
 
 
-def test_no_lock(well: Bench) -> None:
+def test_a_port_whose_loopback_finds_no_lock_fails_until_it_does(well: Bench) -> None:
     well.control.ask("transceiver", port=0, near_locks=False)
     text, said = offline(well, status=FAILED)
     assert re.search(r"port_loops\s+5$", text, re.MULTILINE), text
@@ -174,7 +173,7 @@ def test_no_lock(well: Bench) -> None:
     well.guest.until(f"devlink health show {DEVICE} reporter selftest", "state healthy")
 
 
-def test_a_loop_plug(well: Bench) -> None:
+def test_frames_come_back_through_a_loop_plug_and_a_missing_one_fails(well: Bench) -> None:
     text, said = offline(well, "eth1", kind="external_lb")
     assert re.search(ROUND.format(1, f"{NEAR}, external"), said), said
     assert "External loopback test was executed" in text
@@ -182,7 +181,7 @@ def test_a_loop_plug(well: Bench) -> None:
     assert re.search(r"0 came back in the loop external of port 0: clean or change the loop plug", said), said
 
 
-def test_the_arm_side_keeps_its_port(well: Bench) -> None:
+def test_the_loops_of_a_port_that_the_arm_side_uses_are_left_out(well: Bench) -> None:
     """The other port is tested. The receiver of the port is not touched."""
     with Ps.connect(well.twin.card.socket) as ps:
         port = ps.start(0, ARM)
@@ -199,7 +198,7 @@ def test_the_arm_side_keeps_its_port(well: Bench) -> None:
             ps.card.set_ps_filter(0, False)  # the interface is down
 
 
-def test_the_arm_side_comes_in_the_middle(well: Bench) -> None:
+def test_the_loops_are_left_out_when_the_arm_side_opens_the_port(well: Bench) -> None:
     """The driver gives the port back at once."""
     with Ps.connect(well.twin.card.socket) as ps:
         at = ps.card.regs.ps_address("PORT_TEST", "MODE", 0)
@@ -217,20 +216,19 @@ def test_the_arm_side_comes_in_the_middle(well: Bench) -> None:
             ps.card.set_ps_filter(0, False)  # the interface is down
 
 
-def test_a_signal_in_the_middle(well: Bench) -> None:
+def test_a_signal_ends_the_loops(well: Bench) -> None:
     in_the_middle(well, "pkill -TERM -x ethtool")
     wait_for_end(well)
     assert "self-test: port loops: a signal has ended them" in well.guest.run("dmesg")
 
 
-def test_a_reset_in_the_middle(well: Bench) -> None:
-    """It waits until the test has ended."""
+def test_a_reset_waits_until_the_loops_have_ended(well: Bench) -> None:
     in_the_middle(well, f"echo 1 >{PF_DEVICE}/reset")
     wait_for_end(well)
     assert re.search(ROUND.format(0, NEAR), well.guest.run("dmesg"))
 
 
-def test_a_test_of_somebody_else(well: Bench) -> None:
+def test_the_loops_are_not_run_while_somebody_else_tests_the_port(well: Bench) -> None:
     bar2 = int(well.guest.run("sed -n 3p /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
     at = bar2 + LANE + LOOPBACK
     well.guest.run(f"busybox devmem {at:#x} 32 0x102")
@@ -240,7 +238,7 @@ def test_a_test_of_somebody_else(well: Bench) -> None:
     well.guest.run(f"busybox devmem {at:#x} 32 0")
 
 
-def test_a_loopback_that_the_arm_side_has_set(well: Bench) -> None:
+def test_the_driver_keeps_a_port_closed_that_the_arm_side_has_in_loopback(well: Bench) -> None:
     """The driver leaves the port closed, whatever its interfaces do: frames of the host would come back."""
     host = ("PORT", "HOST_ENABLE")
     with Ps.connect(well.twin.card.socket) as ps:
@@ -259,7 +257,7 @@ def test_a_loopback_that_the_arm_side_has_set(well: Bench) -> None:
         assert ps.card.read(enable, "ps") == 3
 
 
-def test_an_interface_that_is_down(well: Bench) -> None:
+def test_the_loops_pass_while_the_interface_is_down(well: Bench) -> None:
     """The loops need none; the pattern does."""
     well.guest.run("ip link set eth1 down")
     text, said = offline(well, "eth1", status=FAILED)
@@ -267,7 +265,7 @@ def test_an_interface_that_is_down(well: Bench) -> None:
     well.guest.run("ip link set eth1 up")
 
 
-def test_a_vf_has_no_such_result(well: Bench) -> None:
+def test_a_vf_has_no_result_of_the_loops(well: Bench) -> None:
     well.guest.run(f"echo 1 >{PF_DEVICE}/sriov_numvfs")
     well.guest.until("ls /sys/class/net", "eth2")
     _, text = well.guest.try_run("ethtool -t eth2 offline")

@@ -49,7 +49,9 @@ def goes_on(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("error", ["COMP_TIME", "MALF_TLP"], ids=["not fatal", "fatal"])
-def test_an_error_of_pcie_in_the_middle(bench: Bench, slot: tuple[Bench, Monitor], error: str) -> None:
+def test_the_loops_end_and_the_port_recovers_after_an_error_of_pcie(
+    bench: Bench, slot: tuple[Bench, Monitor], error: str
+) -> None:
     """The test ends, whatever it has found; PCIe's recovery waits for that, and brings the port back."""
     started = time.monotonic()
     in_the_middle(bench, "true", TIMES)
@@ -67,14 +69,14 @@ def not_heard(bench: Bench) -> None:
     assert GONE in bench.guest.run("dmesg")
 
 
-def test_a_reset_behind_an_end_that_the_card_has_not_heard(bench: Bench) -> None:
+def test_a_reset_ends_the_loopback_if_the_card_missed_the_tests_end(bench: Bench) -> None:
     not_heard(bench)
     bench.guest.run(f"echo 1 >{PF_DEVICE}/reset")
     assert register(bench, LANE, LOOPBACK) == 0
     goes_on(bench)
 
 
-def test_a_card_that_has_not_heard_the_end_answers_again(bench: Bench) -> None:
+def test_the_driver_ends_the_loopback_when_the_card_answers_again(bench: Bench) -> None:
     """The driver puts the port back by itself, unless it has given the card up after a second."""
     for _ in range(TRIES):
         bench.guest.run("dmesg -C")
@@ -91,7 +93,7 @@ def test_a_card_that_has_not_heard_the_end_answers_again(bench: Bench) -> None:
     goes_on(bench)
 
 
-def test_the_card_goes_in_the_middle(bench: Bench) -> None:
+def test_the_loops_end_with_a_failure_if_the_card_goes(bench: Bench) -> None:
     """It is the last test: the card does not come back."""
     in_the_middle(bench, "true", MANY)
     bench.twin.card.stop()

@@ -83,7 +83,7 @@ def well(bench: Bench) -> Iterator[Bench]:
 
 
 @pytest.mark.quick
-def test_a_card_that_is_well(well: Bench) -> None:
+def test_a_card_that_is_well_passes(well: Bench) -> None:
     lines = well.run()
     assert (well.names(lines, "PASS"), well.names(lines, "SKIP")) == (PASSES, SKIPS), lines
     assert lines["dma-pattern"][1] == "this bitstream has no self-test block: build it with --self-test true"
@@ -91,7 +91,7 @@ def test_a_card_that_is_well(well: Bench) -> None:
     assert well.guest.run(f"cat {PF_DEVICE}/sriov_numvfs").strip() == "0"
 
 
-def test_nothing_is_disturbed(well: Bench) -> None:
+def test_no_disturb_leaves_out_the_checks_that_change_anything(well: Bench) -> None:
     lines = well.run("--quick --no-disturb")
     assert lines["vf"] == ("SKIP", "it makes a VF of eth0 and resets it: run it without --no-disturb")
     assert lines["counters"][0] == "PASS"
@@ -109,7 +109,7 @@ def test_an_interface_that_is_down_is_down_again(well: Bench) -> None:
     well.guest.run("ip link set eth0 up")
 
 
-def test_json(well: Bench) -> None:
+def test_the_json_report_has_each_check_and_its_result(well: Bench) -> None:
     report = json.loads(well.guest.run("meridian-selftest --json --only map --only phc", SECONDS))
     assert [(check["name"], check["result"]) for check in report["checks"]] == [("map", "PASS"), ("phc", "SKIP")]
     assert report["driver"].startswith("meridian ") and report["card"] == ADDRESS
@@ -127,13 +127,13 @@ def test_a_vf_is_taken_away_after_a_signal(well: Bench, signal: str) -> None:
     assert f"ended by SIG{signal}; what it had changed is put back" in text
 
 
-def test_no_driver(well: Bench) -> None:
+def test_a_pf_without_a_driver_fails_the_check_of_the_driver(well: Bench) -> None:
     well.guest.run(f"echo {ADDRESS} >{DRIVER}/unbind")
     well.fails_in("driver", f"no driver is bound to {ADDRESS}. Load it: 'modprobe meridian'")
     well.guest.run(f"echo {ADDRESS} >{DRIVER}/bind; ip address add 10.44.0.2/24 dev eth0; ip link set eth0 up")
 
 
-def test_a_bar_that_is_too_small(well: Bench) -> None:
+def test_a_bar_that_is_too_small_fails_the_check_of_the_bars(well: Bench) -> None:
     half = (
         "read -r a b c < <(sed -n 3p /run/stand-in); "
         'sed -i "3s/.*/$a $(printf 0x%016x $((a + (1 << 21) - 1))) $c/" /run/stand-in'
@@ -142,27 +142,27 @@ def test_a_bar_that_is_too_small(well: Bench) -> None:
         well.fails_in("bars", "BAR2 of .* has 2 MiB, the driver needs 4 MiB")
 
 
-def test_an_older_register_map(well: Bench) -> None:
+def test_a_register_map_older_than_the_drivers_fails_the_check_of_the_map(well: Bench) -> None:
     said = r"the card's register map is version 1\.\d+, the driver's is 1\.99"
     well.fails_in("map", said, program=newer_map(well.guest))
 
 
-def test_the_bitstream_of_another_board(well: Bench) -> None:
+def test_the_bitstream_of_another_board_fails_its_check(well: Bench) -> None:
     well.fails_in("bitstream", "which is not zcu106. Load a bitstream", "--quick --board zcu106")
 
 
-def test_a_link_with_too_few_lanes(well: Bench) -> None:
+def test_a_pcie_link_with_too_few_lanes_fails_its_check(well: Bench) -> None:
     with stand_in(well.guest, f"{PF_DEVICE}/current_link_width", "echo 4 >/run/stand-in"):
         well.fails_in("pcie", "the link has x4 at 8 GT/s, card and slot can x16 at 8 GT/s")
 
 
-def test_a_port_above_that_takes_smaller_packets(well: Bench) -> None:
+def test_a_port_above_with_a_smaller_mps_fails_the_check_of_payload(well: Bench) -> None:
     """Bits 7 to 5 of Device Control, which is 8 bytes behind the PCI Express capability at 0x70."""
     with stand_in(well.guest, f"{PF_DEVICE}/config", "printf '\\x20' | dd of=/run/stand-in bs=1 seek=120 conv=notrunc"):
         well.fails_in("payload", f"MPS of {ADDRESS} is 256 bytes, that of the port above is 128")
 
 
-def test_a_port_without_a_link(well: Bench) -> None:
+def test_a_port_without_a_link_fails_its_line_and_may_be_left_out(well: Bench) -> None:
     well.control.ask("link", up=False)
     well.guest.until("cat /sys/class/net/eth0/carrier", "^0")
     well.fails_in("link.0", r"port 0 \(eth0\) has no link")
@@ -171,7 +171,7 @@ def test_a_port_without_a_link(well: Bench) -> None:
     well.control.ask("link", up=True)
 
 
-def test_an_interrupt_that_does_not_come(well: Bench) -> None:
+def test_an_interrupt_that_does_not_come_fails_the_check_of_interrupts(well: Bench) -> None:
     """No vector fires: of those that the line of vf tests, see the next."""
     with stand_in(well.guest, "/proc/interrupts"):
         well.fails_in("interrupts", r"no interrupt comes for queue\(s\) 0, 1 of eth0", "--quick --only interrupts")
@@ -185,14 +185,14 @@ def test_a_vf_fails_if_its_messages_do_not_interrupt(well: Bench) -> None:
     assert "its messages interrupted, vectors that fired: " in lines["vf"][1], lines
 
 
-def test_frames_that_are_done_late(well: Bench) -> None:
+def test_frames_that_complete_late_fail_the_check_of_latency(well: Bench) -> None:
     """A queueing discipline that lets two pass in a second holds each for longer than the bound."""
     well.guest.run("tc qdisc add dev eth0 root tbf rate 800bit burst 64 limit 10000")
     well.fails_in("latency", "us from send.* to completion .* more than 500000 us")
     well.guest.run("tc qdisc del dev eth0 root")
 
 
-def test_rings_of_the_arm_side(well: Bench) -> None:
+def test_rings_of_the_arm_side_pass_at_work_and_fail_when_they_have_stopped(well: Bench) -> None:
     """They are seen at work, and seen when they have stopped by themselves."""
     with Ps.connect(well.twin.card.socket) as ps:
         port = ps.start(0, ARM)
@@ -219,7 +219,9 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     ],
     ids=["tables", "a counter", "a VF"],
 )
-def test_a_fault_of_the_driver(planted: Bench, fault: int, check: str, said: str) -> None:
+def test_a_fault_of_the_driver_fails_the_check_that_is_for_it(
+    planted: Bench, fault: int, check: str, said: str
+) -> None:
     planted.guest.run(f"echo {fault} >/sys/module/meridian/parameters/planted")
     planted.fails_in(check, said)
     planted.guest.run("echo 0 >/sys/module/meridian/parameters/planted")

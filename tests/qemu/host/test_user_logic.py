@@ -38,7 +38,7 @@ def box() -> Iterator[Path]:
         made.unlink(missing_ok=True)
 
 
-def test_the_shell_is_written_with_it(box: Path) -> None:
+def test_the_shells_verilog_is_written_with_the_changed_example(box: Path) -> None:
     begun = time.time()
     run("make rtl BOX=")
     written = ROOT / "build" / "rtl"
@@ -48,7 +48,7 @@ def test_the_shell_is_written_with_it(box: Path) -> None:
     assert " my_box " in shell.read_text() and min(shell.stat().st_mtime, copies[0].stat().st_mtime) >= begun - 1
 
 
-def test_the_machine_prints_its_count(box: Path) -> None:
+def test_the_machine_prints_the_modules_count(box: Path) -> None:
     (promised,) = (text for text in documents.inline(PAGE) if text.startswith("0x0000000"))
     printed = run("make twin-run TWIN_ARGS='--box my_box.v'")
     assert " 3 received" in printed and printed.split()[-1] == promised, printed

@@ -123,7 +123,7 @@ def rows(text: str) -> list[list[str]]:
     return [row for row in words if row and (row[0].isdigit() or row[0] in ("h2c", "c2h"))]
 
 
-def test_what_a_user_may_not_have_is_told(link: Link) -> None:
+def test_a_card_that_the_user_cannot_open_is_an_error_with_the_reason(link: Link) -> None:
     status, text = as_nobody(link, f"throughput --card {PF}")
     assert status == 1 and "Permission denied; make the file the user" in text, text
     own_group(link)
@@ -135,7 +135,7 @@ def test_what_a_user_may_not_have_is_told(link: Link) -> None:
     assert status == 1 and "there is no such function" in text, text
 
 
-def test_bytes_are_those_of_a_memory(link: Link) -> None:
+def test_random_transfers_move_the_bytes_of_a_memory(link: Link) -> None:
     own_group(link)
     status, text = link.guest.try_run(AS_NOBODY.format(script="script.py"), 300)
     assert (status, text) == (0, "all as written\n"), text
@@ -161,7 +161,7 @@ def test_a_vf_has_queues_of_its_pf(link: Link) -> None:
 
 @pytest.mark.parametrize("way", ["module", "memory"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_measures(link: Link, name: str, way: str) -> None:
+def test_each_program_measures_by_the_module_and_by_the_memory(link: Link, name: str, way: str) -> None:
     own_group(link)
     status, text = as_nobody(link, f"{name} --card {PF} --by {way} --count {COUNT}")
     assert status == 0, text

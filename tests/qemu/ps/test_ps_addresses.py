@@ -53,7 +53,9 @@ def address_tree(folder: Path, addresses: str, more: str = "") -> Path:
     ],
     ids=["eight bytes", "a group"],
 )
-def test_addresses_that_are_none(tmp_path: Path, addresses: str, sentence: str, first: bytes | None) -> None:
+def test_invalid_addresses_of_pfs_in_the_device_tree_are_logged_and_ignored(
+    tmp_path: Path, addresses: str, sentence: str, first: bytes | None
+) -> None:
     """first: what the first PF has of them, and the others have nothing; none: all have addresses of the board."""
     hardware = PsHardware(kernel=WRITABLE, tree=address_tree(tmp_path, addresses))
     with ps_link(hardware) as link:

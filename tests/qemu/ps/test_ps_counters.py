@@ -109,7 +109,7 @@ def packet(link: Link, length: int) -> bytes:
     return ethernet(link.guest.address(), link.peer.mac, 0x0800, udp(PEER, ELSEWHERE, 9, 9, bytes(length - head)))
 
 
-def test_frames_that_come(ps: tuple[Link, Control]) -> None:
+def test_frames_that_arrive_are_counted_by_number_bytes_and_size(ps: tuple[Link, Control]) -> None:
     link, _ = ps
     frame = packet(link, 333)
     with moved(link.guest, **received(7, 333)) as grown:
@@ -118,7 +118,7 @@ def test_frames_that_come(ps: tuple[Link, Control]) -> None:
     assert {value for name, value in grown.items() if "256to511" in name} == {7}, grown
 
 
-def test_frames_that_leave(ps: tuple[Link, Control]) -> None:
+def test_frames_that_leave_are_counted_by_number_bytes_and_size(ps: tuple[Link, Control]) -> None:
     guest = ps[0].guest
     length = 14 + 20 + 8 + 1000
     with moved(guest, **sent(5, length)) as grown:
@@ -126,7 +126,7 @@ def test_frames_that_leave(ps: tuple[Link, Control]) -> None:
     assert {value for name, value in grown.items() if "1024to1518" in name} == {5}, grown
 
 
-def test_frames_that_the_port_drops(ps: tuple[Link, Control]) -> None:
+def test_frames_that_the_port_drops_are_counted_by_their_reason(ps: tuple[Link, Control]) -> None:
     link, _ = ps
     guest, wire, own = link.guest, link.peer.wire, link.guest.address()
     fcs = {"port_rx_bad_fcs": 3, "eth__mac__FrameCheckSequenceErrors": 3}
@@ -142,7 +142,7 @@ def test_frames_that_the_port_drops(ps: tuple[Link, Control]) -> None:
             wire.send(packet(link, 9700))
 
 
-def test_frames_for_somebody_else(ps: tuple[Link, Control]) -> None:
+def test_frames_for_another_address_are_counted_as_the_hosts(ps: tuple[Link, Control]) -> None:
     """The host's side of the card gets them, though there is no host."""
     link, _ = ps
     with moved(link.guest, **of_port("rx", 6, 60), port_rx_to_host=6):
@@ -151,7 +151,7 @@ def test_frames_for_somebody_else(ps: tuple[Link, Control]) -> None:
 
 
 @pytest.mark.parametrize("number", POLICERS, ids=["others", "PTP"])
-def test_frames_over_the_limits(ps: tuple[Link, Control], number: int) -> None:
+def test_frames_over_the_limit_of_a_policer_are_counted(ps: tuple[Link, Control], number: int) -> None:
     link, control = ps
     guest, count, burst = link.guest, 60, 5
     kind, name = {1: (MARK, "port_rx_ps_policed"), 2: (PTP, "port_rx_ps_ptp_policed")}[number]
@@ -170,7 +170,7 @@ def test_frames_over_the_limits(ps: tuple[Link, Control], number: int) -> None:
     assert grown["card_rx_frames"] == grown["port_rx_to_ps"] == burst, grown
 
 
-def test_frames_that_find_no_descriptor(ps: tuple[Link, Control]) -> None:
+def test_frames_that_find_no_descriptor_are_counted(ps: tuple[Link, Control]) -> None:
     link, _ = ps
     guest, count = link.guest, 100
     guest.run("ethtool -G eth0 rx 64 tx 512")
@@ -192,7 +192,7 @@ def test_frames_that_find_no_descriptor(ps: tuple[Link, Control]) -> None:
     guest.wait_link()
 
 
-def test_frames_that_find_a_buffer_too_small(ps: tuple[Link, Control]) -> None:
+def test_frames_that_find_too_small_a_buffer_are_counted(ps: tuple[Link, Control]) -> None:
     link, _ = ps
     wrong = {f"ip__rx_{name}": 2 for name in ("errors", "length_errors")}
     with moved(link.guest, **of_port("rx", 2, 1600), port_rx_to_ps=2, card_rx_buffer_small=2, **wrong):
@@ -200,7 +200,7 @@ def test_frames_that_find_a_buffer_too_small(ps: tuple[Link, Control]) -> None:
             link.peer.wire.send(packet(link, 1600))
 
 
-def test_frames_that_memory_is_too_slow_for(ps: tuple[Link, Control]) -> None:
+def test_frames_that_memory_is_too_slow_for_are_counted_as_overflow(ps: tuple[Link, Control]) -> None:
     """They fill the card's buffer before the ring."""
     link, control = ps
     count = 60
@@ -218,7 +218,7 @@ def test_frames_that_memory_is_too_slow_for(ps: tuple[Link, Control]) -> None:
     assert 0 < grown["port_rx_ps_overflow"] == grown["ip__rx_fifo_errors"] == count - grown["card_rx_frames"], grown
 
 
-def test_frames_that_are_too_long_to_leave(ps: tuple[Link, Control]) -> None:
+def test_frames_that_are_too_long_to_leave_are_dropped_and_counted(ps: tuple[Link, Control]) -> None:
     """Behind a third VLAN tag a frame of the largest MTU is longer than the card takes."""
     guest = ps[0].guest
     guest.run(f"modprobe 8021q; ip link set eth0 mtu {MTU}")
@@ -237,7 +237,7 @@ def test_frames_that_are_too_long_to_leave(ps: tuple[Link, Control]) -> None:
     guest.wait_link()
 
 
-def test_a_queue_that_stands_still_and_rings_that_stop(ps: tuple[Link, Control]) -> None:
+def test_restarts_of_a_stuck_queue_and_of_stopped_rings_are_counted(ps: tuple[Link, Control]) -> None:
     """The kernel's watchdog and the driver's service make them anew, and count it."""
     link, _ = ps
     guest = link.guest

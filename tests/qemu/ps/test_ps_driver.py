@@ -59,7 +59,7 @@ def received(guest: Guest) -> int:
     return int(guest.run("cat /sys/class/net/eth0/statistics/rx_packets"))
 
 
-def test_ping_of_every_size(ps: Link) -> None:
+def test_ping_passes_at_every_size_up_to_the_largest_mtu(ps: Link) -> None:
     ps.guest.ping(size=0)
     ps.guest.ping(size=1472)
     ps.guest.run(f"ip link set eth0 mtu {LONGEST}")
@@ -96,7 +96,7 @@ def test_a_frame_of_the_mtu_has_room_for_two_tags(ps: Link, mtu: int) -> None:
     guest.wait_link()
 
 
-def test_the_card_filters_as_the_lists_say(ps: Link) -> None:
+def test_the_card_filters_by_the_interfaces_groups_and_flags(ps: Link) -> None:
     """Sent: to nobody here, to a group. What comes is counted by the driver; the ping behind it came in order."""
 
     def come(*destinations: str) -> int:
@@ -304,7 +304,7 @@ def ptp_server(guest: Guest) -> Iterator[None]:
         guest.run("kill $(cat /tmp/pid)")
 
 
-def test_whoever_wants_some_frames_stamped_gets_all(ps: Link) -> None:
+def test_every_receive_filter_but_none_stamps_all_frames(ps: Link) -> None:
     """As the card stamps them all, behind whatever tags they are. Numbers are those of <linux/net_tstamp.h>."""
     none, all_frames, last = 0, 1, 14  # that hwstamp_ctl knows
 

@@ -50,7 +50,6 @@ def test_latencies_come_from_the_device_tree_and_from_files(guest: Guest) -> Non
     assert registers(guest) == [0x1_8000, -0x4000]
 
 
-def test_of_two_who_write_at_once_one_is_last(guest: Guest) -> None:
-    """In the file and in the register the same one."""
+def test_file_and_register_agree_after_two_writes_at_once(guest: Guest) -> None:
     text = guest.run(f"/run/twin/{RACE.stem} {FOLDER}/rx_ps {RX_LATENCY:#x} 500", 120)
     assert text.startswith("0 of 500 rounds"), text

@@ -19,7 +19,7 @@ BYTES = 100_000
 TRAFFIC = f"traffic:size={LENGTH},burst=20,rate=1900000pps,dmac={MAC.hex(':')}"
 
 
-def test_iperf3_beside_a_host_that_fills_the_wire(tmp_path: Path) -> None:
+def test_iperf3_of_the_ps_passes_both_ways_beside_a_host_that_fills_the_wire(tmp_path: Path) -> None:
     wire = f"0=tap:name={far_end.interface(0)}+{TRAFFIC}"
     setting = Setting(hardware=None, ps=PsHardware(), wires=[wire])
     with Twin(setting, tmp_path) as twin:

@@ -110,7 +110,7 @@ def in_the_middle(bench: Bench, then: str, times: int = 1) -> None:
     )
 
 
-def test_both_ports_are_good(well: Bench) -> None:
+def test_frames_come_back_whole_in_the_loops_of_both_ports(well: Bench) -> None:
     """One that is up, and one that is down. The quick test takes neither."""
     for port in range(2):
         text, said = offline(well, f"eth{port}")
@@ -122,8 +122,7 @@ def test_both_ports_are_good(well: Bench) -> None:
     assert well.guest.statistics()["restarts_failed"] == 0
 
 
-def test_the_program_says_it(well: Bench) -> None:
-    """It leaves a port alone that is up."""
+def test_meridian_selftest_reports_the_loops_and_leaves_out_a_port_that_is_up(well: Bench) -> None:
     result, said = well.run("--quick --only port-loops --loop-plugs 1")["port-loops"]
     assert result == "PASS", said
     loops = f"{NEAR}, external"
@@ -133,8 +132,7 @@ def test_the_program_says_it(well: Bench) -> None:
     assert said == ("SKIP", "it takes each port from the host for some seconds: run it without --no-disturb")
 
 
-def test_a_wrong_byte_in_the_loop(well: Bench) -> None:
-    """It fails the line of the loops, and no other."""
+def test_a_wrong_byte_in_the_loop_fails_the_line_of_the_loops_alone(well: Bench) -> None:
     well.control.ask("transceiver", port=1, damage=1_000_000)
     well.fails_in(
         "port-loops",
@@ -146,14 +144,14 @@ def test_a_wrong_byte_in_the_loop(well: Bench) -> None:
     assert "1 of 64 frames in the loop near-pcs of port 1 had a wrong FCS" in said
 
 
-def test_no_lock(well: Bench) -> None:
+def test_a_port_whose_loopback_finds_no_lock_fails(well: Bench) -> None:
     well.control.ask("transceiver", port=0, near_locks=False)
     text, said = offline(well, status=FAILED)
     assert re.search(r"port_loops\s+5$", text, re.MULTILINE), text
     assert "port 0 has no link in the loopback near-pcs: look at the board's reference clock" in said
 
 
-def test_a_loop_plug(well: Bench) -> None:
+def test_frames_come_back_through_a_loop_plug_and_a_missing_one_fails(well: Bench) -> None:
     text, said = offline(well, "eth1", kind="external_lb")
     assert re.search(ROUND.format(1, f"{NEAR}, external"), said), said
     assert "External loopback test was executed" in text
@@ -161,7 +159,7 @@ def test_a_loop_plug(well: Bench) -> None:
     assert re.search(r"0 came back in the loop external of port 0: clean or change the loop plug", said), said
 
 
-def test_frames_of_the_host_are_dropped_and_counted(well: Bench) -> None:
+def test_frames_that_the_host_sends_in_a_test_are_dropped_and_counted(well: Bench) -> None:
     """They do not come back in a loop, and the test is good."""
     with host_load(well.twin.card.socket, receives=True) as load:
         host_wants(well, OPEN)
@@ -172,7 +170,7 @@ def test_frames_of_the_host_are_dropped_and_counted(well: Bench) -> None:
     host_wants(well, OPEN)
 
 
-def test_what_the_host_says_in_the_middle_holds(well: Bench) -> None:
+def test_a_port_that_the_host_opens_or_closes_in_a_test_is_so_behind_it(well: Bench) -> None:
     """One that closes its port finds it closed; one that opens it gets it behind the test."""
     address = f"{at(PORT, HOST_ENABLE, 0):#x}"
     in_the_middle(well, f"busybox devmem {address} >/run/held; busybox devmem {address} 32 {CLOSED}")
@@ -185,24 +183,24 @@ def test_what_the_host_says_in_the_middle_holds(well: Bench) -> None:
     assert re.search(ROUND.format(0, NEAR), well.guest.run("dmesg"))
 
 
-def test_to_the_host_the_port_is_the_arms(well: Bench) -> None:
+def test_the_host_sees_the_port_as_used_by_the_arm_side_in_a_test(well: Bench) -> None:
     """Although its rings do not run. The host's driver leaves its own test of such a port out."""
     in_the_middle(well, f"busybox devmem {at(PORT, FILTER, 0):#x} >/run/filter")
     assert int(well.guest.run("cat /run/filter"), 16) == 1
 
 
-def test_a_signal_in_the_middle(well: Bench) -> None:
+def test_a_signal_ends_the_loops(well: Bench) -> None:
     in_the_middle(well, "pkill -TERM -x ethtool")
     assert "self-test: port loops: a signal has ended them" in well.guest.run("dmesg")
 
 
-def test_settings_wait_for_the_end(well: Bench) -> None:
+def test_settings_of_the_interface_wait_for_the_tests_end(well: Bench) -> None:
     in_the_middle(well, "ip link set eth0 mtu 2000; ip link set eth0 down; ip link set eth0 up mtu 1500")
     assert re.search(ROUND.format(0, NEAR), well.guest.run("dmesg"))
     well.guest.run("ip address replace 10.44.0.3/24 dev eth0")
 
 
-def test_a_test_of_somebody_else(well: Bench) -> None:
+def test_the_loops_are_not_run_while_somebody_else_tests_the_port(well: Bench) -> None:
     """Nothing is changed, and the interface keeps its frames."""
     loopback = at(LANE, LOOPBACK, 1)
     well.guest.run(f"busybox devmem {loopback:#x} 32 0x102")
@@ -213,8 +211,8 @@ def test_a_test_of_somebody_else(well: Bench) -> None:
     well.guest.run(f"busybox devmem {loopback:#x} 32 0")
 
 
-def test_the_eye_of_a_port(well: Bench) -> None:
-    """Of one that neither side uses; what was changed is put back."""
+def test_meridian_eye_measures_a_port_only_if_nobody_uses_it(well: Bench) -> None:
+    """What was changed is put back."""
     measure = "meridian-eye --loopback near-pma --prbs 31 --seconds 1 --prescale 0 --columns 2 --rows 2"
     status, text = well.guest.try_run(f"{measure} --port 1", SECONDS)
     assert status == 1 and "the host is enabled at the port" in text, text
@@ -228,8 +226,8 @@ def test_the_eye_of_a_port(well: Bench) -> None:
     host_wants(well, OPEN)
 
 
-def test_the_driver_goes_in_the_middle(well: Bench) -> None:
-    """It goes behind the end of the test, and leaves nothing of it."""
+def test_the_driver_can_be_removed_in_a_test_and_leaves_nothing_of_it(well: Bench) -> None:
+    """The driver goes behind the end of the test."""
     in_the_middle(well, "rmmod meridian_ps")
     assert re.search(ROUND.format(0, NEAR), well.guest.run("dmesg"))
     assert read(well, TEST, MODE) == read(well, LANE, LOOPBACK) == read(well, PORT, FILTER) == 0
@@ -238,7 +236,7 @@ def test_the_driver_goes_in_the_middle(well: Bench) -> None:
     well.guest.wait_link()
 
 
-def test_the_card_goes_in_the_middle(bench: Bench) -> None:
+def test_the_loops_end_with_a_failure_if_the_card_goes(bench: Bench) -> None:
     """It is the last test: the card does not come back."""
     guest = bench.guest
     guest.run("dmesg -C; (for i in $(seq 30); do ethtool -t eth0 offline; done) >/run/offline 2>&1 & echo $! >/run/pid")

@@ -84,23 +84,23 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
             bench.guest.check()
 
 
-def test_a_card_that_is_well(bench: Bench) -> None:
+def test_a_card_that_is_well_passes(bench: Bench) -> None:
     lines = bench.run("--seconds 2")
     assert bench.names(lines, "PASS") == PASSES, lines
     assert lines["sensors"][0] == "SKIP" and "no SYSMON" in lines["sensors"][1]
     assert lines["bars"] == ("SKIP", "this is the host's: run meridian-selftest there")
 
 
-def test_nothing_is_disturbed(bench: Bench) -> None:
+def test_no_disturb_leaves_out_the_pulse(bench: Bench) -> None:
     lines = bench.run("--quick --no-disturb")
     assert lines["pps"] == ("SKIP", "it switches the pulse of ptp0 on: run it without --no-disturb")
 
 
-def test_a_newer_register_map(bench: Bench) -> None:
+def test_a_driver_with_a_newer_register_map_fails_the_check_of_the_map(bench: Bench) -> None:
     bench.fails_in("map", r"the driver's is 1\.99", program=newer_map(bench.guest))
 
 
-def test_a_port_without_a_link(bench: Bench) -> None:
+def test_a_port_without_a_link_fails_its_line(bench: Bench) -> None:
     bench.control.ask("link", up=False)
     bench.guest.until("cat /sys/class/net/eth0/carrier", "^0")
     bench.fails_in("link.0", "eth0 has no link")
@@ -118,26 +118,28 @@ def test_a_port_without_a_link(bench: Bench) -> None:
     ],
     ids=["dark", "no signal", "hot", "invalid"],
 )
-def test_a_module_that_is_not_well(bench: Bench, address: int, offset: int, value: int, said: str) -> None:
+def test_a_module_that_is_not_well_fails_its_line(
+    bench: Bench, address: int, offset: int, value: int, said: str
+) -> None:
     was = int.from_bytes({IDENTITY: identity(), DIAGNOSIS: diagnosis()}[address][offset : offset + 2], "big")
     bench.guest.run(TELL.format(address=address, offset=offset, value=value))
     bench.fails_in("module.0", said)
     bench.guest.run(TELL.format(address=address, offset=offset, value=was))
 
 
-def test_a_cage_without_a_module(bench: Bench) -> None:
+def test_a_cage_without_a_module_fails_its_line(bench: Bench) -> None:
     """The port's is said to be on the bus of the second cage."""
     with stand_in(bench.guest, CAGE.format(0), f"cat {CAGE.format(1)} >{STAND_IN}"):
         bench.fails_in("module.0", "port 0 has no module: nothing answers on i2c-1")
 
 
-def test_a_clock_that_is_too_fast(bench: Bench) -> None:
+def test_a_clock_that_is_too_fast_fails_the_check_of_the_clock(bench: Bench) -> None:
     bench.guest.run(ADJUST.format(ppm=480))
     bench.fails_in("phc", r"ptp0 runs \+\d\d\d\.\d ppm .* more than 300 ppm", "--seconds 20")
     bench.guest.run(ADJUST.format(ppm=0))
 
 
-def test_a_clock_of_a_mac_that_stands_still(bench: Bench) -> None:
+def test_a_clock_of_a_mac_that_stands_still_fails_its_check(bench: Bench) -> None:
     bench.control.ask("clock", direction="tx", on=False)
     try:
         assert bench.guest.statistics()["port_tx_clock_still"] == 1
@@ -147,7 +149,7 @@ def test_a_clock_of_a_mac_that_stands_still(bench: Bench) -> None:
     assert bench.guest.statistics()["port_tx_clock_still"] == 0
 
 
-def test_a_pulse_that_does_not_come(bench: Bench) -> None:
+def test_a_pulse_that_does_not_come_fails_its_check(bench: Bench) -> None:
     with stand_in(bench.guest, PULSE):
         bench.fails_in("pps", "no pulse of ptp0 comes")
 
@@ -168,7 +170,7 @@ def sysmon(guest: Guest, **files: str) -> Iterator[None]:
         guest.run("umount /sys/bus && umount /run/whole && rm -r /run/bus")
 
 
-def test_sensors_that_are_right(bench: Bench) -> None:
+def test_sensors_within_their_limits_pass(bench: Bench) -> None:
     with sysmon(bench.guest):
         lines = bench.run("--only sensors")
     assert lines["sensors"] == ("PASS", "39 C at most; 1 supplies as they should be, 1 read")
@@ -182,12 +184,12 @@ def test_sensors_that_are_right(bench: Bench) -> None:
     ],
     ids=["hot", "a supply"],
 )
-def test_sensors_that_are_wrong(bench: Bench, file: str, value: str, said: str) -> None:
+def test_a_sensor_beyond_its_limits_fails_the_check_of_sensors(bench: Bench, file: str, value: str, said: str) -> None:
     with sysmon(bench.guest, **{file: value}):
         bench.fails_in("sensors", said)
 
 
-def test_rings_that_were_restarted(bench: Bench) -> None:
+def test_rings_that_were_restarted_fail_their_check(bench: Bench) -> None:
     """The card's reads of memory got no answer for a while. The last one: what is counted stays counted."""
     bench.control.ask("ps_memory", on=False)
     bench.guest.try_run("ping -c 3 -i 0.2 -W 1 10.44.0.1")

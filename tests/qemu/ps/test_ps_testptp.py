@@ -75,7 +75,7 @@ def clock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clock]:
         yield Clock(guest, folder)
 
 
-def test_capabilities(clock: Clock) -> None:
+def test_the_clock_reports_what_it_can_do(clock: Clock) -> None:
     said, _, _ = clock.ask("-c", "-l")
     told = {name.strip(): int(value) for value, name in re.findall(r"^ +(\d+) (.*)$", said, re.MULTILINE)}
     assert told == {
@@ -117,7 +117,7 @@ def test_time_before_1970_is_refused(clock: Clock, step: int) -> None:
 
 
 @pytest.mark.parametrize("step", [(1000, 0), (-7, 0), (0, 123456789), (0, -999999999), (63, 250000001)])
-def test_a_shift_is_exact(clock: Clock, step: tuple[int, int]) -> None:
+def test_a_shift_of_the_time_is_exact(clock: Clock, step: tuple[int, int]) -> None:
     """In whole seconds by the registers, below them by the pulse."""
     clock.ask("-T 1700000000")
     old = clock.until(pulses, 2)[-1]
@@ -132,7 +132,7 @@ def test_a_shift_is_exact(clock: Clock, step: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("ppb", [100000, -499999, 1, 0])
-def test_frequency(clock: Clock, ppb: int) -> None:
+def test_an_adjusted_frequency_is_that_of_the_pulses(clock: Clock, ppb: int) -> None:
     said, _, _ = clock.ask(f"-f {ppb}")
     assert said == "frequency adjustment okay\n"
     nominal = clock.increment(NOMINAL)
@@ -150,7 +150,7 @@ def test_a_frequency_beyond_the_clocks_is_refused(clock: Clock) -> None:
     assert clock.increment() == before
 
 
-def test_pulse_per_second(clock: Clock) -> None:
+def test_the_pulse_per_second_comes_only_while_it_is_on(clock: Clock) -> None:
     def counted() -> int:
         return int(clock.guest.run("cat /sys/class/pps/pps0/assert").partition("#")[2] or 0)
 
@@ -167,7 +167,9 @@ def test_pulse_per_second(clock: Clock) -> None:
 @pytest.mark.parametrize(
     ("period", "width", "phase"), [(250, None, None), (250, 50, None), (1000, 300, 100), (40, 1, 7)]
 )
-def test_periodic_output(clock: Clock, period: int, width: int | None, phase: int | None) -> None:
+def test_the_periodic_output_has_the_period_width_and_phase_that_were_asked_for(
+    clock: Clock, period: int, width: int | None, phase: int | None
+) -> None:
     """In milliseconds. Its edges are where they were asked to be from the pulse per second."""
     options = [f"-p {period}000000", f"-w {width}000000" if width else "", f"-H {phase}000000" if phase else ""]
     assert clock.ask(*options)[0] == "periodic output request okay\n"
@@ -202,7 +204,7 @@ def test_what_the_output_cannot_do_is_refused(clock: Clock) -> None:
         assert "can only be specified together with -p" in clock.ask(options, status=255)[0]
 
 
-def test_external_timestamps(clock: Clock) -> None:
+def test_external_edges_are_stamped_at_their_time(clock: Clock) -> None:
     """Of the periodic output, whose edges the card has put where the clock has them."""
     clock.ask("-p 250000000 -H 70000000")
     said, before, after = clock.ask("-e 8")
@@ -217,7 +219,7 @@ def test_external_timestamps(clock: Clock) -> None:
     assert "PTP_EXTTS_REQUEST: Invalid argument" in clock.ask("-i 1 -e 1")[0]
 
 
-def test_flags_of_external_timestamps(clock: Clock) -> None:
+def test_unknown_flags_of_external_timestamps_are_refused(clock: Clock) -> None:
     """The older request takes any; the newer one has to say which edges, and nothing that the kernel does not know."""
     said = clock.ask("-z")[0]
     told = [(number, int(status)) for number, status in re.findall(r"REQUEST(.) flags 0x\w+ : \((-?\d+)\)", said)]
@@ -229,7 +231,7 @@ def nanoseconds(text: str) -> list[int]:
 
 
 @pytest.mark.parametrize("option", ["-k", "-x"])
-def test_samples_beside_the_system_clock(clock: Clock, option: str) -> None:
+def test_samples_of_the_clock_lie_between_those_of_the_system_clock(clock: Clock, option: str) -> None:
     first = int(clock.guest.run("date +%s%N"))
     said, before, after = clock.ask(f"{option} 25")
     last = int(clock.guest.run("date +%s%N"))
@@ -244,7 +246,7 @@ def test_samples_beside_the_system_clock(clock: Clock, option: str) -> None:
         assert all(after - before < SECOND for before, after in zip(times[::3], times[2::3], strict=True))
 
 
-def test_samples_beside_another_clock_of_the_system(clock: Clock) -> None:
+def test_samples_may_be_taken_beside_the_monotonic_clock(clock: Clock) -> None:
     first = float(clock.guest.run("cut -d' ' -f1 /proc/uptime")) - 0.01
     times = nanoseconds(clock.ask("-y monotonic -x 3")[0])
     last = float(clock.guest.run("cut -d' ' -f1 /proc/uptime")) + 0.01
@@ -259,5 +261,5 @@ def test_samples_beside_another_clock_of_the_system(clock: Clock) -> None:
         ("-L 0,1", "PTP_PIN_SETFUNC: Invalid argument"),
     ],
 )
-def test_what_the_card_has_not_is_told(clock: Clock, options: str, sentence: str) -> None:
+def test_requests_that_the_clock_does_not_support_are_refused(clock: Clock, options: str, sentence: str) -> None:
     assert sentence in clock.ask(options)[0]

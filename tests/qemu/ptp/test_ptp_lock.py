@@ -75,7 +75,7 @@ def test_ptp4l_locks(ps: tuple[Twin, Guest], grandmaster: Grandmaster) -> None:
 
 
 @pytest.mark.long
-def test_clocks_that_are_off_and_a_grandmaster_that_wanders(tmp_path: Path) -> None:
+def test_ptp4l_keeps_its_lock_with_clocks_that_are_off_and_a_wandering_grandmaster(tmp_path: Path) -> None:
     """Five minutes; every clock of the card 50 ppm off, each its own way."""
     card = [word for clock in ("ps=50", "mac_rx_0=-50", "mac_tx_0=50", "host=-50") for word in ("--ppm", clock)]
     wandering = Grandmaster("wandering", 0, "transport=ethernet,wander_ns=100,wander_ppb=1", "-2 -E", 1000)

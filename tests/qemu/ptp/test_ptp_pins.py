@@ -40,7 +40,7 @@ def until_pulses(folder: Path, count: int) -> None:
         time.sleep(0.1)
 
 
-def test_its_own_pulse_is_stamped_at_the_second(tmp_path: Path) -> None:
+def test_the_clocks_own_pulse_is_stamped_at_the_second(tmp_path: Path) -> None:
     with ps_with([], tmp_path, ["--ext-ts", "loop", "--ppm", "ps=30"]) as (_, guest):
         guest.run(f"phc_ctl eth0 set 1000 && echo 0 1 >{CLOCK}/extts_enable")
         text = guest.run(f"for n in 1 2 3 4; do until grep . {CLOCK}/fifo; do sleep 0.1; done; done", 60)

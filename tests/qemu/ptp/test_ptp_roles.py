@@ -79,7 +79,7 @@ def identity(guest: Guest, where: str) -> str:
 
 
 @pytest.mark.parametrize("veth", [True, False], ids=["veth", "tap"])
-def test_the_card_leads(linuxptp: Path, tmp_path: Path, veth: bool) -> None:
+def test_the_card_leads_as_a_grandmaster(linuxptp: Path, tmp_path: Path, veth: bool) -> None:
     setting = Setting(hardware=None, ps=PsHardware(), veth=veth)
     with Twin(setting, tmp_path) as twin, twin.ps_machine() as machine:
         guest = Guest(machine)
@@ -99,7 +99,7 @@ def test_the_card_leads(linuxptp: Path, tmp_path: Path, veth: bool) -> None:
         machine.power_off()
 
 
-def test_a_boundary_clock(linuxptp: Path, tmp_path: Path) -> None:
+def test_a_boundary_clock_follows_on_one_port_and_leads_on_the_other(linuxptp: Path, tmp_path: Path) -> None:
     """Port 0 follows, port 1 leads, with one clock."""
     setting = Setting(hardware=None, ps=PsHardware(), ports=2, wires=[f"0={GRANDMASTER.wire()}"], veth=True)
     with Twin(setting, tmp_path) as twin, twin.ps_machine() as machine:

@@ -47,7 +47,7 @@ def start(recording: Recording, told: dict[int, tuple[Record, int]], rig: Rig, f
         again.card.path.unlink()
 
 
-def test_replayed_power_cuts(image_programs: Programs, tmp_path: Path) -> None:
+def test_a_whole_root_starts_after_a_power_cut_at_any_recorded_write(image_programs: Programs, tmp_path: Path) -> None:
     rig = Rig(default_image(), tmp_path)
     change_etc(rig)
     seen: Counter[tuple[Record, int]] = Counter()

@@ -91,7 +91,7 @@ def said(machine: SdMachine, script: str) -> str:
     return machine.run(script, check=True).text.strip()
 
 
-def test_from_power_on_to_login(card_up: SdMachine, tmp_path: Path) -> None:
+def test_the_firmware_boots_linux_from_power_on_to_login(card_up: SdMachine, tmp_path: Path) -> None:
     text = card_up.text()
     places = [
         re.search(pattern, text)
@@ -131,7 +131,7 @@ def test_processors_go_off_and_on_by_tfa(card_up: SdMachine) -> None:
     assert said(card_up, "taskset -c 1 sh -c 'echo here'") == "here"
 
 
-def test_it_goes_off_by_tfa(card_up: SdMachine) -> None:
+def test_the_machine_goes_off_by_tfa(card_up: SdMachine) -> None:
     until_well(card_up)
     card_up.power_off()
 

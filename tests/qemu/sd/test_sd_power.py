@@ -59,7 +59,7 @@ def check_every_moment(rig: Rig, before: bytes, log: Path) -> None:
     assert marks == [2, 3]
 
 
-def test_an_update_at_every_write(image: Path, tmp_path: Path) -> None:
+def test_the_marked_root_is_whole_at_every_write_of_an_update(image: Path, tmp_path: Path) -> None:
     """Each write to the card is noted: wherever the power had gone, the marked root was whole. Then the new one runs."""
     rig = Rig(image, tmp_path)
     before = bytes(rig.card.first_sector())
@@ -149,10 +149,10 @@ def power_cuts(image: Path, folder: Path, count: int) -> None:
     assert count < 20 or set(ran) == {2, 3}, "one was never started"
 
 
-def test_some_power_cuts(image: Path, tmp_path: Path) -> None:
+def test_a_root_starts_after_each_of_four_power_cuts(image: Path, tmp_path: Path) -> None:
     power_cuts(image, tmp_path, 4)
 
 
 @pytest.mark.long
-def test_fifty_power_cuts(image: Path, tmp_path: Path) -> None:
+def test_a_root_starts_after_each_of_fifty_power_cuts(image: Path, tmp_path: Path) -> None:
     power_cuts(image, tmp_path, 50)

@@ -26,7 +26,7 @@ def key_of(link: Link, function: int) -> tuple[int, ...]:
     return tuple(int(word, 16) for word in link.guest.run(script).split())
 
 
-def test_no_key_is_anothers_or_one_of_before(tmp_path: Path) -> None:
+def test_no_vf_has_the_rss_key_of_another_function_or_of_an_earlier_start(tmp_path: Path) -> None:
     """Of two VFs, the first of which comes twice, with each of two starts of the PF's driver; and of the PF, whose key is
     the kernel's until the kernel boots again.
 

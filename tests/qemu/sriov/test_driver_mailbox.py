@@ -36,7 +36,7 @@ def the_pf_goes_on(link: Link) -> Iterator[None]:
     link.guest.check()
 
 
-def test_who_has_not_said_hello_gets_nothing(link: Link) -> None:
+def test_a_vf_that_has_not_said_hello_gets_nothing(link: Link) -> None:
     link.guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
     make_vf(link)
     assert refusals(link, CONFIG, STRIP + "@8=01", RSS, QUEUES) == [NOT_THERE] * 4
@@ -52,7 +52,7 @@ def test_the_version_and_the_cards_capabilities_are_told(link: Link, own_dma: bo
 
 
 @pytest.mark.parametrize("switch", [STRIP, TX_OFFLOAD])
-def test_a_switch_is_on_or_off(link: Link, switch: str, own_dma: bool) -> None:
+def test_a_switch_of_offloads_takes_its_states_and_refuses_other_values(link: Link, switch: str, own_dma: bool) -> None:
     """That of descriptors that ask for offloads has a third state where they may ask for segments."""
     states = 3 if own_dma and switch == TX_OFFLOAD else 2
     with_queues(link)
@@ -82,7 +82,7 @@ def test_queues_that_are_given_up_are_taken(link: Link) -> None:
     assert refusals(link, fewer, RSS) == [0, PARAMETER], "what it keeps is to be mapped again"
 
 
-def test_who_is_not_trusted_stays_by_itself(link: Link) -> None:
+def test_an_untrusted_vf_is_refused_promiscuous_mode_and_further_addresses(link: Link) -> None:
     with_queues(link)
     messages = [
         f"{FLAGS}@8=04000000",  # promiscuous
@@ -94,12 +94,12 @@ def test_who_is_not_trusted_stays_by_itself(link: Link) -> None:
     assert refusals(link, *messages) == [PARAMETER] * len(messages)
 
 
-def test_what_is_no_message_is_refused(link: Link) -> None:
+def test_an_unknown_message_is_refused_as_unsupported(link: Link) -> None:
     unknown = [*(f"{op:02x}" for op in (0x46, 0x47, 0x7F)), "0c", "12"]
     assert refusals(link, HELLO, *unknown) == [0, *[UNSUPPORTED] * len(unknown)]
 
 
-def test_what_is_reset_leaves_its_addresses_to_others(link: Link) -> None:
+def test_a_vf_that_is_reset_leaves_its_addresses_to_others(link: Link) -> None:
     """The PF finds the reset by itself; who had the address finds it taken when it goes on."""
     wanted = f"{ADDRESS}@8=02aa00000077@14=0100"
     link.guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")

@@ -69,7 +69,7 @@ def test_a_pf_does_not_get_the_address_of_its_vf(link: Link, vlans: str) -> None
 
 
 @pytest.mark.parametrize("vlans", ["off", "on"])
-def test_a_pf_does_not_get_it_as_a_further_address_either(link: Link, vlans: str) -> None:
+def test_a_pf_does_not_get_a_vfs_address_as_a_further_one(link: Link, vlans: str) -> None:
     guest = link.guest
     guest.run(f"ethtool -K eth0 rx-vlan-filter {vlans}")
     guest.run(f"ip link add link eth0 name mac0 address {VF} type macvlan && ip link set mac0 up")
@@ -82,7 +82,7 @@ def test_a_pf_does_not_get_it_as_a_further_address_either(link: Link, vlans: str
     assert gets(link, VF) == "vf"
 
 
-def test_nor_while_it_is_down_nor_while_the_vf_is(link: Link) -> None:
+def test_a_pf_does_not_get_a_vfs_address_while_either_is_down(link: Link) -> None:
     guest, mine = link.guest, link.guest.address().hex(":")
     guest.run(inside("ip link set eth1 down"))
     assert guest.try_run(f"ip link set eth0 address {VF}")[0] != 0, "the VF's own address is kept for it"
@@ -97,7 +97,7 @@ def test_nor_while_it_is_down_nor_while_the_vf_is(link: Link) -> None:
     assert gets(link, VF) == "vf" and gets(link, mine) == "pf"
 
 
-def test_what_a_pf_that_is_down_leaves_is_to_be_had(link: Link) -> None:
+def test_a_vf_gets_an_address_that_a_pf_gave_up_while_it_was_down(link: Link) -> None:
     guest, mine = link.guest, link.guest.address().hex(":")
     guest.run(f"ip link set eth0 address {FURTHER}")
     guest.run(f"ip link set eth0 down && ip link set eth0 address {mine}")

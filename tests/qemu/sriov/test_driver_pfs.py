@@ -58,7 +58,7 @@ def guest(slot: tuple[Guest, Monitor]) -> Iterator[Guest]:
     guest.run("ip netns del two")
 
 
-def test_both_reach_the_far_end_and_each_other(guest: Guest) -> None:
+def test_both_pfs_reach_the_far_end_and_each_other(guest: Guest) -> None:
     assert "function 1, port 0 of 1" in guest.log()
     guest.ping(3)
     guest.ping(3, enter=f"{SECOND} ")
@@ -66,14 +66,14 @@ def test_both_reach_the_far_end_and_each_other(guest: Guest) -> None:
     guest.ping(3, to=HERE, enter=f"{SECOND} ")
 
 
-def test_each_has_its_own_frames(guest: Guest) -> None:
+def test_each_pf_has_its_own_frames(guest: Guest) -> None:
     before = guest.run(f"{SECOND} ethtool -S eth1 | grep card_rx_delivered")
     guest.ping(5)
     after = guest.run(f"{SECOND} ethtool -S eth1 | grep card_rx_delivered")
     assert int(after.split()[1]) - int(before.split()[1]) < 5, "what is for eth0 is not for eth1"
 
 
-def test_one_goes_down_and_up_while_the_other_works(guest: Guest) -> None:
+def test_one_pf_goes_down_and_up_while_the_other_works(guest: Guest) -> None:
     text = guest.run(
         f"(set -e; for i in 1 2 3; do {SECOND} ip link set eth1 down; {SECOND} ip link set eth1 up; done) & "
         f"ping -c 20 -w 40 -i 0.5 {PEER}; wait $!"
@@ -83,7 +83,7 @@ def test_one_goes_down_and_up_while_the_other_works(guest: Guest) -> None:
     guest.ping(enter=f"{SECOND} ")
 
 
-def test_both_have_vfs(guest: Guest) -> None:
+def test_both_pfs_have_vfs_that_reach_the_far_end(guest: Guest) -> None:
     """The second PF's begin behind those of the first; each is served by its own PF."""
     devices = ["/sys/bus/pci/devices/0000:01:00.0", "/sys/bus/pci/devices/0000:01:00.1"]
     for number, device in enumerate(devices):
@@ -126,7 +126,7 @@ def test_the_filters_hash_is_drawn_while_the_filter_is_empty_and_nobody_reads_it
     assert filter_register(guest, HASH_IGNORED) == ignored + 3
 
 
-def test_one_leaves_and_the_other_stays(guest: Guest) -> None:
+def test_one_pf_leaves_the_bus_and_the_other_works_on(guest: Guest) -> None:
     guest.run("echo 1 >/sys/bus/pci/devices/0000:01:00.1/remove")
     guest.ping(3)
     guest.run("echo 1 >/sys/bus/pci/rescan && ip link set eth1 netns two")
@@ -148,7 +148,7 @@ def back(guest: Guest) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("is_told", [True, False], ids=["Linux 6.18", "before"])
-def test_a_recovery_that_a_sibling_cannot_take_part_in(
+def test_a_reload_recovers_a_pf_whose_sibling_has_no_driver(
     guest: Guest, slot: tuple[Guest, Monitor], is_told: bool
 ) -> None:
     """The second PF has no driver, so PCIe recovers neither: a reload brings the first back, at once if it was told."""

@@ -74,7 +74,7 @@ def test_a_vf_does_not_come_up_with_rings_that_the_next_pf_has_no_size_for(
     vf.up()
 
 
-def test_a_vf_without_queues_is_none(vf: VfFrames) -> None:
+def test_a_vf_whose_pf_grants_no_queues_does_not_come_up(vf: VfFrames) -> None:
     guest = vf.link.guest
     name = guest.run(f"basename $(readlink {PF_DEVICE}/virtfn0)").strip()
     driver = "/sys/bus/pci/drivers/meridian"

@@ -58,7 +58,7 @@ def test_vfs_and_pf_meet_inside_the_card(link: Link) -> None:
     assert answered(link.guest, 0, "10.44.0.1") == 2, "and the wire is there as before"
 
 
-def test_all_goes_to_the_switch_outside_if_so_wanted(link: Link) -> None:
+def test_in_vepa_mode_frames_between_vfs_go_to_the_switch_outside(link: Link) -> None:
     first, second = own(link.guest, 0), own(link.guest, 1)
     assert "hwmode VEB" in link.guest.run("bridge -d link show dev eth0")
     link.guest.run("bridge link set dev eth0 hwmode vepa")
@@ -70,7 +70,7 @@ def test_all_goes_to_the_switch_outside_if_so_wanted(link: Link) -> None:
 
 
 @pytest.mark.parametrize("megabits", [1000, pytest.param(4000, marks=pytest.mark.long)])
-def test_a_rate_is_held(link: Link, megabits: int) -> None:
+def test_a_vf_keeps_its_maximum_rate_within_5_percent(link: Link, megabits: int) -> None:
     """In the card's time: the guest has all frames ready long before."""
     guest, peer, sender = link.guest, link.peer, own(link.guest, 0)
     guest.run(f"ip link set eth0 vf 0 max_tx_rate {megabits}")

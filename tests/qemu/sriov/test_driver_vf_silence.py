@@ -98,7 +98,7 @@ def test_a_pf_that_was_silent_is_told_when_it_answers_again(vf: VfFrames, how: s
     settle(vf, groups[-1], False)
 
 
-def test_what_a_pf_has_taken_without_an_answer_goes_when_nobody_wants_it(vf: VfFrames) -> None:
+def test_a_group_that_a_silent_pf_added_is_removed_when_the_vf_leaves_it(vf: VfFrames) -> None:
     misbehave(vf, "mute", ADDRESS)
     vf.change_groups("add", group(110))
     vf.link.guest.until("dmesg", SILENT, SOON)
@@ -157,7 +157,7 @@ def test_a_vf_that_lost_its_queues_has_them_again_when_its_pf_answers(vf: VfFram
     assert log.count(SILENT) == log.count("the VF waits for its PF") == 1, log
 
 
-def test_a_vf_that_was_heard_in_part_says_all_of_it_again(vf: VfFrames) -> None:
+def test_a_vf_whose_start_was_heard_in_part_repeats_all_of_it(vf: VfFrames) -> None:
     """Of what a VF says first, the last thing is that its frames ask the card for checksums."""
     guest, peer = vf.link.guest, vf.link.peer
     misbehave(vf, "lossy", TX_OFFLOAD)

@@ -49,20 +49,20 @@ def testpmd(vm: DebianVm, *options: str) -> MachineTestpmd:
 testpmd.__test__ = False  # type: ignore[attr-defined]
 
 
-def test_mac(link: Link, vm: DebianVm) -> None:
+def test_testpmd_in_a_vm_forwards_with_new_addresses(link: Link, vm: DebianVm) -> None:
     with testpmd(vm) as pmd:
         check_mac(link, pmd)
     vm.inside.check()
 
 
-def test_rxonly(link: Link, vm: DebianVm) -> None:
+def test_testpmd_in_a_vm_receives_all_frames_of_its_vf(link: Link, vm: DebianVm) -> None:
     with testpmd(vm) as pmd:
         check_rxonly(link, pmd)
     vm.inside.check()
 
 
 @pytest.mark.parametrize("size", [64, 9600])
-def test_txonly(link: Link, vm: DebianVm, size: int) -> None:
+def test_testpmd_in_a_vm_sends_frames_in_one_or_more_pieces(link: Link, vm: DebianVm, size: int) -> None:
     with testpmd(vm, f"--txpkts={pieces(size)}") as pmd:
         check_txonly(link, pmd, size)
     vm.inside.check()

@@ -53,7 +53,7 @@ def sent_in_all(link: Link) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["pass", "meta"])
-def test_frames_that_pass_go_on_as_without(link: Link, name: str) -> None:
+def test_frames_that_a_program_passes_go_to_the_stack(link: Link, name: str) -> None:
     with program(link, name):
         for size in (56, 1472):
             link.guest.ping(3, size)
@@ -121,7 +121,7 @@ LENGTHS = (60, ONE_BUFFER, 3457, 6912, 6913, 9014)
 
 
 @pytest.mark.parametrize("name", ["pass", "meta"])
-def test_frames_in_parts_pass_as_without(link: Link, name: str) -> None:
+def test_frames_in_parts_that_a_program_passes_go_to_the_stack(link: Link, name: str) -> None:
     with mtu(link.guest, 9000), program(link, f"{name} frags"):
         for length in LENGTHS:
             link.guest.ping(2, max(length - 42, 18))
@@ -194,7 +194,7 @@ def test_a_frame_made_shorter_goes_up_as_it_is(link: Link) -> None:
 
 
 @pytest.mark.parametrize("spare", [0, 8000])
-def test_a_program_asks_the_card(link: Link, spare: int) -> None:
+def test_a_program_reads_the_cards_hash_and_vlan_tag(link: Link, spare: int) -> None:
     """Its hash with its type, and the tag that it has taken out. spare: the frame is in parts."""
     guest = link.guest
     key = hash_key(link)

@@ -214,7 +214,7 @@ def test_sockets_come_and_go_without_memory_and_the_port_works_on(link: Link) ->
     guest.check()
 
 
-def test_a_program_asks_the_card_about_frames_of_a_socket_without_copies(
+def test_a_program_reads_hash_and_vlan_tag_of_frames_for_a_socket_without_copies(
     link: Link,
 ) -> None:
     guest = link.guest

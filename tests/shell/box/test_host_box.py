@@ -107,7 +107,9 @@ def bob(bench: Bench) -> int:
     return bench.queue_home(VF_BOB)
 
 
-def test_counts_by_function_and_queue_and_passes_all_sizes(bench: Bench, alice: int, bob: int) -> None:
+def test_a_module_counts_by_function_and_queue_and_passes_frames_of_all_sizes(
+    bench: Bench, alice: int, bob: int
+) -> None:
     random = Random(3)
     post(bench, alice, alice + 1, bob)
     sent = {ALICE: [], BOB: [], PS: []}
@@ -128,7 +130,7 @@ def test_counts_by_function_and_queue_and_passes_all_sizes(bench: Bench, alice: 
     assert bench.shell.read(register(bench, "ID")).to_bytes(4, "big") == b"STER"
 
 
-def test_a_frame_that_it_drops_costs_no_buffer(bench: Bench, bob: int) -> None:
+def test_a_frame_that_the_module_drops_costs_no_buffer(bench: Bench, bob: int) -> None:
     """Each buffer goes to a frame that arrives, however many are dropped between."""
     free = 12
     post(bench, bob, count=free)
@@ -173,7 +175,7 @@ def test_a_moved_frame_claims_the_buffers_of_the_queue_that_gets_it(bench: Bench
     assert got(bench, alice + 1) == came + more, "buffers that came later are not used"
 
 
-def test_it_cannot_send_to_a_queue_of_another_function(bench: Bench, alice: int, bob: int) -> None:
+def test_a_module_cannot_send_to_a_queue_of_another_function(bench: Bench, alice: int, bob: int) -> None:
     post(bench, alice, alice + 1, bob)
     for target in (bob, bench.queue_home(VF_BOB + 1), bench.geometry.queues - 1):
         move(bench, alice, target)
@@ -187,7 +189,7 @@ def test_it_cannot_send_to_a_queue_of_another_function(bench: Bench, alice: int,
     assert all(data.startswith(BOB) for data in got(bench, bob))
 
 
-def test_copies_pass_as_well(bench: Bench, alice: int, bob: int) -> None:
+def test_copies_of_a_broadcast_pass_the_module(bench: Bench, alice: int, bob: int) -> None:
     post(bench, alice, alice + 1, bob)
     for function in (VF_ALICE, VF_BOB):
         bench.set_flags(function, True, False, False, False)
@@ -198,7 +200,7 @@ def test_copies_pass_as_well(bench: Bench, alice: int, bob: int) -> None:
     assert got(bench, alice) + got(bench, alice + 1) == got(bench, bob) == sent
 
 
-def test_transmit_keeps_the_check_of_the_source(bench: Bench, alice: int, bob: int) -> None:
+def test_a_modules_frames_are_checked_for_their_source_on_transmit(bench: Bench, alice: int, bob: int) -> None:
     random, sent = Random(5), []
     for number in range(100):
         good = frame(CAROL, number, random.choice((14, 60, 1514, 9600)), source=ALICE)
@@ -214,7 +216,7 @@ def test_transmit_keeps_the_check_of_the_source(bench: Bench, alice: int, bob: i
     assert (told["tx_passed"], told["tx_sent"], told["tx_invalid"]) == (200, 200, 100)
 
 
-def test_reset_of_a_function_in_the_middle(bench: Bench, alice: int, bob: int) -> None:
+def test_a_reset_of_a_function_under_traffic_costs_its_own_frames_only(bench: Bench, alice: int, bob: int) -> None:
     """Nothing of Alice reaches the host after the reset is answered, Bob misses nothing, and Alice begins anew."""
     post(bench, alice, alice + 1, bob)
     sent = []
@@ -293,7 +295,7 @@ def test_smallest_frames_pass_at_line_rate(bench: Bench, bob: int) -> None:
 
 
 @pytest.mark.long
-def test_both_places_at_once_with_beats_of_64_bytes(start: Start) -> None:
+def test_modules_at_both_places_work_at_once_with_beats_of_64_bytes(start: Start) -> None:
     bench = made(start, EXAMPLE, also=(*AT_WIRE, "--host-bytes", "64"))
     alice = bench.queue_home(VF_ALICE)
     post(bench, alice, alice + 1)

@@ -63,7 +63,7 @@ def passes(bench: Bench) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("mood", [HANGS, FLOODS])
-def test_ps_misses_nothing_and_the_host_brings_it_back(bench: Bench, mood: int) -> None:
+def test_the_ps_misses_no_frame_and_a_reset_by_the_host_brings_the_module_back(bench: Bench, mood: int) -> None:
     bench.shell.write(window(bench, 0), mood)
     load(bench)
     let_ps_end(bench)

@@ -60,7 +60,7 @@ def passes(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("mood", [HANGS, FLOODS])
-def test_ps_misses_nothing_and_the_host_brings_it_back(bench: Bench, mood: int) -> None:
+def test_the_ps_misses_no_frame_and_a_reset_by_the_host_brings_the_module_back(bench: Bench, mood: int) -> None:
     bench.shell.write(window(bench, 0), mood)
     load(bench)
     let_ps_end(bench)
@@ -85,7 +85,7 @@ def test_ps_misses_nothing_and_the_host_brings_it_back(bench: Bench, mood: int) 
 
 
 @pytest.mark.parametrize("mood", [HANGS, FLOODS])
-def test_reset_of_a_function_ends_in_any_case(bench: Bench, mood: int) -> None:
+def test_a_reset_of_a_function_ends_though_the_module_hangs_or_floods(bench: Bench, mood: int) -> None:
     bench.shell.write(window(bench, 0), mood)
     load(bench)
     bench.function_reset(VF_ALICE)

@@ -153,7 +153,7 @@ def test_random_transfers_are_those_of_a_memory_of_bytes(world: World) -> None:
 
 
 @pytest.mark.parametrize("is_c2h", [False, True], ids=["H2C", "C2H"])
-def test_what_is_wrong_stops_its_queue_alone(world: World, is_c2h: bool) -> None:
+def test_a_wrong_descriptor_stops_its_queue_alone(world: World, is_c2h: bool) -> None:
     for card, length, kind, error in ((CARD_BYTES, 64, 2, DMA_ERROR), (1 << 40, 9, 2, DMA_ERROR),
                                       (CARD_BYTES - 32, 64, 2, DMA_ERROR), (0, 0, 1, PARAMETER_ERROR)):  # fmt: skip
         ring = world.rings[VF, is_c2h]

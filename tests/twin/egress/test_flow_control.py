@@ -135,7 +135,7 @@ def test_pause_stops_both_queues_until_its_quanta_are_over(world: World) -> None
     assert world.counters()["rx_pause"] == 1
 
 
-def test_off_by_default_and_then_frames_go_as_before(world: World) -> None:
+def test_pause_and_pfc_are_ignored_unless_they_are_switched_on(world: World) -> None:
     def to_host() -> int:
         return world.host.card.counters("PORT_COUNTERS", 0)["rx_to_host"]
 
@@ -192,7 +192,7 @@ def test_a_storm_ends_by_the_watchdog(world: World) -> None:
     assert world.get("STATE", "STORM") == 0 and not world.sent(), "the next pause is obeyed again"
 
 
-def test_the_end_of_obedience_ends_the_pause(world: World) -> None:
+def test_a_pause_ends_when_flow_control_is_switched_off(world: World) -> None:
     world.set("RECEIVE", pfc=0xFF)
     world.receive(pfc(UPPER, MOST))
     world.set("RECEIVE", pfc=0)

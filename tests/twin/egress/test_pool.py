@@ -131,7 +131,7 @@ def test_pause_stops_all_classes_of_a_port(wires: Wires) -> None:
 
 
 @pytest.mark.parametrize(("queues", "first", "second"), [(8, 1514, 1514), (8, 60, 60), (1, 1514, 1514), (8, 9600, 64)])
-def test_a_port_gets_all_that_its_turns_bring(
+def test_a_port_sends_all_that_its_turns_at_the_host_bring(
     start: Callable[..., Ports], queues: int, first: int, second: int
 ) -> None:
     must_get_its_turns(start, queues, first, second)

@@ -111,8 +111,8 @@ def test_queues_stop_and_functions_are_reset_while_they_wait(world: World) -> No
 
 
 @pytest.mark.long
-def test_rates_of_a_slower_host_clock(built_card: Any) -> None:
-    """They are the same: the register's unit does not follow the clock."""
+def test_rates_are_the_same_with_a_slower_host_clock(built_card: Any) -> None:
+    """The register's unit does not follow the clock."""
     options = ("--time", "lockstep", "--seed", "1", "--rate", "10", "--wire", "0=none", "--wire", "1=none")
     with CardProcess(built_card(*ZCU106), *options) as card:
         world = World(card)
@@ -127,7 +127,7 @@ def test_rates_of_a_slower_host_clock(built_card: Any) -> None:
         world.host.close()
 
 
-def test_registers(world: World) -> None:
+def test_registers_of_rates_are_read_back_as_written(world: World) -> None:
     card = world.host.card
     for function in range(card.geometry.functions):
         card.set_tx_rate(function, maximum=1000 + function, minimum=100)

@@ -22,7 +22,7 @@ def card(run_card: Any, own_dma: bool) -> Any:
     return run_card(configuration=TWO_PFS if own_dma else ())
 
 
-def test_it_is_what_was_said_last(card: Any) -> None:
+def test_a_functions_access_to_memory_is_what_was_set_last(card: Any) -> None:
     with (
         Link(card.socket) as host,
         Link(card.socket, Role.PCIE_FUNCTION, function=PF) as pf,
@@ -63,7 +63,9 @@ def test_it_is_what_was_said_last(card: Any) -> None:
         (None, 256, "functions are 0 to 255"),
     ],
 )
-def test_who_is_not_told(card: Any, asker: int | None, function: int, sentence: str) -> None:
+def test_a_function_is_not_told_of_the_access_of_others(
+    card: Any, asker: int | None, function: int, sentence: str
+) -> None:
     """A refused request ends no connection."""
     role = Role.PCIE if asker is None else Role.PCIE_FUNCTION
     with ExitStack() as stack:

@@ -70,7 +70,7 @@ def frames_pass(card: Any, pfs: list[Host], one: Any, number: int) -> None:
     assert on_wire(pfs[0], card.wires[0], 1)[0].data == frame(200, number, PEER, address(one.function))
 
 
-def test_frames_of_the_vfs_of_two_pfs(functions: Any) -> None:
+def test_frames_and_interrupts_of_the_vfs_of_two_pfs_pass(functions: Any) -> None:
     card, pfs, vfs = functions
     for number, one in enumerate((*pfs, *vfs.values())):
         frames_pass(card, pfs, one, number)
@@ -113,7 +113,7 @@ def test_the_reset_of_a_vf_takes_it_alone(functions: Any) -> None:
     frames_pass(card, pfs, start(pfs, 6), 10)
 
 
-def test_functions_of_two_ports(run_card: Any, connect: Any, own_dma: bool) -> None:
+def test_functions_of_two_pfs_have_frames_on_both_ports(run_card: Any, connect: Any, own_dma: bool) -> None:
     """Two PFs and a VF of each, on both ports."""
     card = run_card(configuration=OF_TWO_PORTS if own_dma else WIDE)
     pfs = two_pfs(card, connect, ports=(0, 1))

@@ -30,7 +30,7 @@ def receive(ps: Ps, count: int) -> list[Any]:
     return ps.link.collect(ps.ports[0].poll, count, "frames for the PS")
 
 
-def test_each_gets_its_own(both: tuple[Any, Host, Ps]) -> None:
+def test_host_and_ps_get_their_own_frames(both: tuple[Any, Host, Ps]) -> None:
     card, host, ps = both
     card.wires[0].send(frame(100, 1, ARM))
     card.wires[0].send(frame(100, 2, MINE))
@@ -71,7 +71,7 @@ def test_a_ring_that_is_read_while_the_card_writes_is_understood(
         ps.link.wait(lambda: not ps.ports[0].poll() and not ps.ports[0].sending, "a frame that is sent")
 
 
-def test_sends_with_a_timestamp(both: tuple[Any, Host, Ps]) -> None:
+def test_sent_frames_of_the_ps_get_timestamps_as_far_apart_as_on_the_wire(both: tuple[Any, Host, Ps]) -> None:
     card, _, ps = both
     port = ps.ports[0]
     for number in range(5):
@@ -134,7 +134,7 @@ def test_clock_is_set_read_and_sped_up(run_card: Any, connect: Any, request: Any
     assert ps.phc.time_ns() - before < 2000
 
 
-def test_survives_the_host_and_its_reset(both: tuple[Any, Host, Ps]) -> None:
+def test_the_ps_gets_frames_after_the_host_was_reset_or_has_left(both: tuple[Any, Host, Ps]) -> None:
     card, host, ps = both
     host.link.reset()
     card.wires[0].send(frame(100, 1, ARM))

@@ -130,6 +130,8 @@ def check(flood: Flood, card: Path, is_limited: bool) -> None:
 @pytest.mark.parametrize(
     "name", [name if name == "default" else pytest.param(name, marks=pytest.mark.long) for name in CONFIGURATIONS]
 )
-def test_a_flood_of_the_smallest_frames(built_card: Callable[..., Path], name: str, is_limited: bool) -> None:
+def test_a_flood_of_the_smallest_frames_costs_ptp_nothing_with_limits(
+    built_card: Callable[..., Path], name: str, is_limited: bool
+) -> None:
     configuration = CONFIGURATIONS[name]
     check(Flood.at(configuration), built_card(*configuration), is_limited)

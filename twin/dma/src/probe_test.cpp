@@ -126,14 +126,14 @@ class Probe : public testing::Test {
   Lockstep b;
 };
 
-TEST_F(Probe, every_word_of_both_bars_after_reset) {
+TEST_F(Probe, every_word_of_both_bars_has_the_models_value_after_reset) {
   for (std::uint32_t at = 0; at < 0x2000; at += 64) b.read_row(0, at, 16);
   for (std::uint32_t at = 0x2000; at < 0x40000; at += 0x3fc) b.read(1, at);
   for (std::uint32_t at = 0x22400; at < 0x23600; at += 128) b.read_row(2, at, 32);
   for (std::uint32_t at = 0; at < 0x8000; at += 256) b.read_row(Lockstep::vf(3, 1), at, 64);
 }
 
-TEST_F(Probe, onic_on_pf_0) {
+TEST_F(Probe, the_probe_of_onic_reads_what_the_model_has) {
   b.command(fmap, clear, 0);
   for (unsigned i = 0; i < 8; ++i) {  // each data word with its mask
     b.write(0, 0x804 + 4 * i, i == 1 ? 2 : 0);
@@ -174,7 +174,7 @@ TEST_F(Probe, onic_on_pf_0) {
   b.compare();
 }
 
-TEST_F(Probe, qdma_pf_of_linux) {
+TEST_F(Probe, the_probe_of_qdma_pf_reads_what_the_model_has) {
   for (unsigned pf = 0; pf < 4; ++pf) {
     identify(pf);
     if (pf == 0) scrub(pf);
@@ -196,7 +196,7 @@ TEST_F(Probe, qdma_pf_of_linux) {
   b.compare();
 }
 
-TEST_F(Probe, net_qdma_of_dpdk) {
+TEST_F(Probe, the_probe_of_net_qdma_reads_what_the_model_has) {
   identify(0);
   defaults(0);
   scrub(0);
@@ -213,7 +213,7 @@ TEST_F(Probe, net_qdma_of_dpdk) {
   b.compare();
 }
 
-TEST_F(Probe, qdma_vf_with_its_pf) {
+TEST_F(Probe, the_probe_of_qdma_vf_reads_what_the_model_has) {
   for (unsigned pf = 0; pf < 4; ++pf) begin_mailbox(pf);
   for (unsigned vf = Lockstep::first_vf; vf < Lockstep::functions; ++vf) {
     EXPECT_EQ(b.read(vf, 0x1014), 0U);

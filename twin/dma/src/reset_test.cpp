@@ -133,7 +133,7 @@ TEST(Resets, a_doorbell_of_a_function_in_reset_reaches_nobody) {
   }
 }
 
-TEST(Resets, a_second_one_of_pcie_is_seen_however_short_the_time_between) {
+TEST(Resets, a_second_reset_of_pcie_is_seen_however_short_the_time_between) {
   for (const unsigned function : {1U, Lockstep::vf(1, 1)})
     for (unsigned gap = 1; gap < 64; gap += 3)
       for (unsigned phase = 0; phase < 40; phase += 7) {
@@ -154,7 +154,7 @@ TEST(Resets, a_second_one_of_pcie_is_seen_however_short_the_time_between) {
       }
 }
 
-TEST(Resets, two_of_pcie_at_once_end_both_and_the_block_is_told_until_it_has_heard) {
+TEST(Resets, two_resets_of_pcie_at_once_both_end_and_the_block_is_told_until_it_has_heard) {
   const unsigned one = Lockstep::vf(0, 0), other = Lockstep::vf(3, 3);
   Lockstep b;
   for (const unsigned vf : {one, other}) b.engine.set_in_process(vf, true);

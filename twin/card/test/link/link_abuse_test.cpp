@@ -32,7 +32,7 @@ class LinkAbuse : public LinkTest {
   }
 };
 
-TEST_F(LinkAbuse, LyingSizes) {
+TEST_F(LinkAbuse, AMessageThatLiesOfItsSizeEndsItsClient) {
   for (const std::uint32_t size : {0U, 31U, 32U + 65537U, 0xffffffffU}) {
     TestClient client = join(MERIDIAN_LINK_PCIE);
     auto header = make(MERIDIAN_LINK_BAR_READ);
@@ -45,7 +45,7 @@ TEST_F(LinkAbuse, LyingSizes) {
   expect_works();
 }
 
-TEST_F(LinkAbuse, UnknownTypesAndWrongRoles) {
+TEST_F(LinkAbuse, AMessageOfAnUnknownTypeOrTheWrongRoleIsRefused) {
   struct Case {
     meridian_link_role role;
     unsigned type;
@@ -72,7 +72,7 @@ TEST_F(LinkAbuse, UnknownTypesAndWrongRoles) {
   expect_works();
 }
 
-TEST_F(LinkAbuse, RequestsThatMakeNoSense) {
+TEST_F(LinkAbuse, RequestsThatMakeNoSenseAreRefused) {
   TestClient host = join(MERIDIAN_LINK_PCIE);
   const auto refused = [&](meridian_link_header header, const Bytes& payload = {}) {
     host.send(header, payload);
@@ -111,7 +111,7 @@ TEST_F(LinkAbuse, RequestsThatMakeNoSense) {
   EXPECT_EQ(next(host).header.type, MERIDIAN_LINK_ERROR);
 }
 
-TEST_F(LinkAbuse, TooManyRequests) {
+TEST_F(LinkAbuse, TooManyRequestsEndTheirClient) {
   TestClient host = join(MERIDIAN_LINK_PCIE);
   card.hold = true;
   auto read = make(MERIDIAN_LINK_BAR_READ);
@@ -127,7 +127,7 @@ TEST_F(LinkAbuse, TooManyRequests) {
   expect_works();
 }
 
-TEST_F(LinkAbuse, RepliesOfAnotherSize) {
+TEST_F(LinkAbuse, AReplyOfAnotherSizeEndsItsClient) {
   TestClient host = join(MERIDIAN_LINK_PCIE);
   enable(host, 0);
   ReadResult result;
@@ -141,7 +141,7 @@ TEST_F(LinkAbuse, RepliesOfAnotherSize) {
   expect_works();
 }
 
-TEST_F(LinkAbuse, NoAnswerToARead) {
+TEST_F(LinkAbuse, AClientThatDoesNotAnswerAReadIsDropped) {
   TestClient host = join(MERIDIAN_LINK_PCIE, "sleeper");
   enable(host, 0);
   ReadResult result;
@@ -171,7 +171,7 @@ TEST_F(LinkAbuse, TheOldestReadIsTheFirstToBeLateWhenTagsCountAround) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(1500));
 }
 
-TEST_F(LinkAbuse, NoHello) {
+TEST_F(LinkAbuse, AClientThatSaysNoHelloIsDropped) {
   TestClient silent = connect();
   TestClient half = connect();
   half.send_raw(Bytes(20, 0x20));
@@ -181,7 +181,7 @@ TEST_F(LinkAbuse, NoHello) {
   EXPECT_EQ(server->statistics().refused, 2U);
 }
 
-TEST_F(LinkAbuse, ManyConnections) {
+TEST_F(LinkAbuse, ConnectionsBeyondTheLimitAreRefused) {
   TestClient host = join(MERIDIAN_LINK_PCIE);
   std::vector<TestClient> idle;
   for (unsigned i = 0; i < setting.connections - 1; ++i) {
@@ -193,7 +193,7 @@ TEST_F(LinkAbuse, ManyConnections) {
   expect_served(host);
 }
 
-TEST_F(LinkAbuse, AFloodThatIsNotRead) {
+TEST_F(LinkAbuse, AClientThatDoesNotReadAFloodIsDropped) {
   setting.output_bytes = 1 << 20;
   setting.patient_bytes = 1 << 18;
   setting.answer_time = std::chrono::seconds(60);
@@ -217,7 +217,7 @@ TEST_F(LinkAbuse, AFloodThatIsNotRead) {
   expect_served(ps);
 }
 
-TEST_F(LinkAbuse, AClientThatStopsReading) {
+TEST_F(LinkAbuse, AClientThatStopsReadingIsDroppedInTime) {
   TestClient host = join(MERIDIAN_LINK_PCIE);
   enable(host, 0);
   for (unsigned i = 0; i < 64; ++i) server->host().write(0, 0, Bytes(65536, 1));
@@ -253,7 +253,7 @@ TEST_F(LinkAbuse, AFloodOfWritesLeavesTheOtherItsTurn) {
   EXPECT_EQ(card.writes, 4000U);
 }
 
-TEST_F(LinkAbuse, AnAnswerBehindAFloodOfWrites) {
+TEST_F(LinkAbuse, AnAnswerBehindAFloodOfWritesArrives) {
   TestClient host = join(MERIDIAN_LINK_PCIE);
   enable(host, 0);
   ReadResult result;
@@ -274,7 +274,7 @@ TEST_F(LinkAbuse, AnAnswerBehindAFloodOfWrites) {
   EXPECT_EQ(result.data, Bytes(8, 3));
 }
 
-TEST_F(LinkAbuse, FloodsOfDescriptors) {
+TEST_F(LinkAbuse, FloodsOfFileDescriptorsLeaveNoneOpen) {
   TestClient host = join(MERIDIAN_LINK_PCIE);
   const std::size_t before = open_descriptors();
   const Descriptor file = memory_file(0x1000);
@@ -289,7 +289,7 @@ TEST_F(LinkAbuse, FloodsOfDescriptors) {
   EXPECT_LE(open_descriptors(), before + 1);
 }
 
-TEST_F(LinkAbuse, LeavingInTheMiddleOfAMessage) {
+TEST_F(LinkAbuse, AClientMayLeaveAtEachByteOfAMessage) {
   auto write = make(MERIDIAN_LINK_BAR_WRITE);
   write.width = 4;
   const Bytes whole = TestClient::message(write);
@@ -320,7 +320,7 @@ Bytes valid_message(Random& random) {
   return TestClient::message(header, payload);
 }
 
-TEST_F(LinkAbuse, RandomBytesAndBrokenMessages) {
+TEST_F(LinkAbuse, RandomBytesAndBrokenMessagesDoNoHarm) {
   setting.answer_time = std::chrono::milliseconds(50);
   start();
   Random random(7);

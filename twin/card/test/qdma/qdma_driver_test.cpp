@@ -34,7 +34,7 @@ void traffic(QdmaBench& b, const QueueSetting& q, const std::function<void(unsig
   EXPECT_EQ(b.memory.word(0, QdmaBench::c2h_ring(q) + 8ULL * entries), 0U);  // C2H has no write-back
 }
 
-TEST(QdmaDriver, XilinxLinux) {
+TEST(QdmaDriver, PassesFramesByTheSettingsOfXilinxForLinux) {
   QdmaBench b;
   b.set_tables();
   b.set_fmap(0, 0, 32);
@@ -67,7 +67,7 @@ TEST(QdmaDriver, XilinxLinux) {
   EXPECT_GE((b.memory.interrupts[{0, 3}]), 150U);
 }
 
-TEST(QdmaDriver, XilinxDpdk) {
+TEST(QdmaDriver, PassesFramesByTheSettingsOfXilinxForDpdk) {
   QdmaBench b;
   b.set_tables();
   b.set_fmap(0, 0, 32);
@@ -78,7 +78,7 @@ TEST(QdmaDriver, XilinxDpdk) {
   EXPECT_TRUE(b.memory.interrupts.empty());
 }
 
-TEST(QdmaDriver, OpenNic) {
+TEST(QdmaDriver, PassesFramesByTheSettingsOfOpenNic) {
   QdmaBench b;
   b.set_tables();
   b.set_fmap(0, 0, 8);

@@ -87,7 +87,7 @@ class C2hResets : public testing::TestWithParam<unsigned> {
   const bool by_mailbox = GetParam() % 2 == 0;
 };
 
-TEST_P(C2hResets, a_reset_while_frames_pass) {
+TEST_P(C2hResets, a_reset_while_frames_pass_ends_in_time_and_others_go_on) {
   post(queue, 100);
   post(other, 40);
   for (unsigned i = 0; i < 20; ++i) {

@@ -21,7 +21,7 @@ TEST(C2h, a_frame_crosses_and_its_completion_tells_it) {
   EXPECT_GT(b.engine.idle_cycles, 0U);
 }
 
-TEST(C2h, frames_of_any_length_in_any_buffers) {
+TEST(C2h, frames_of_any_length_arrive_in_buffers_of_any_size) {
   for (unsigned seed = 1; seed <= 12; ++seed) {
     C2hBench b(seed);
     b.begin(1, {.size_index = 3, .buffer_index = seed % 4});

@@ -52,7 +52,7 @@ TEST(H2cPushFaults, a_short_frame_that_was_read_is_not_overtaken) {
 }
 
 /// Well-behaved: each frame is pushed whole, once, when the frame before it has been told as ended.
-TEST(H2cPushFaults, credit_of_another_queue_comes_as_a_frame_is_pushed) {
+TEST(H2cPushFaults, a_frame_crosses_whole_as_credit_of_another_queue_comes) {
   for (unsigned delay = 0; delay < 30; ++delay) {
     H2cBench b(23 + delay);
     for (const unsigned queue : {vf_queue, sharing}) b.begin(queue, {.credits = true, .size_index = 1});
@@ -77,7 +77,7 @@ TEST(H2cPushFaults, credit_of_another_queue_comes_as_a_frame_is_pushed) {
   }
 }
 
-TEST(H2cPushFaults, a_word_that_is_left_out_behind_a_frame_that_waited) {
+TEST(H2cPushFaults, a_frame_whose_first_word_was_left_out_behind_one_that_waited_is_read) {
   for (const bool overwritten : {true, false}) {
     H2cBench b(24);
     b.begin(vf_queue, {.credits = true, .size_index = 1});
@@ -171,7 +171,7 @@ TEST(H2cPushFaults, what_another_queue_has_left_in_the_slot_is_not_shown) {
   }
 }
 
-TEST(H2cPushFaults, a_function_that_may_not_access_memory) {
+TEST(H2cPushFaults, a_function_that_may_not_access_memory_pushes_no_frame) {
   H2cBench b(27);
   b.begin(vf_queue);
   b.engine.enable_function(4, false);

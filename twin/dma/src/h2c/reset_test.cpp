@@ -94,7 +94,7 @@ TEST_P(H2cResets, a_reset_is_not_done_before_the_host_has_answered) {
   finish();
 }
 
-TEST_P(H2cResets, a_reset_while_payload_comes) {
+TEST_P(H2cResets, a_reset_while_payload_comes_ends_in_time_and_others_go_on) {
   post(queue, 60, 64 + random.below(9000));
   post(other, 30, 800);
   b.engine.run(random.below(1500));

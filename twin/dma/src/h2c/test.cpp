@@ -24,7 +24,7 @@ TEST(H2c, a_frame_crosses_and_the_status_entry_tells_it) {
   EXPECT_GT(b.engine.idle_cycles, 0U);
 }
 
-TEST(H2c, frames_of_any_length_at_any_address) {
+TEST(H2c, frames_of_any_length_at_any_address_cross) {
   H2cBench b(2);
   b.begin(1);
   const unsigned lengths[] = {0, 1, 3, 4, 31, 32, 33, 63, 64, 511, 512, 513, 1500, 9018, 65535};
@@ -33,7 +33,7 @@ TEST(H2c, frames_of_any_length_at_any_address) {
   b.compare_all();
 }
 
-TEST(H2c, descriptors_of_16_32_and_64_bytes) {
+TEST(H2c, rings_may_have_descriptors_of_16_32_and_64_bytes) {
   for (const unsigned seed : {8U, 10U}) {
     H2cBench b(seed);
     for (unsigned stride = 0; stride < 3; ++stride) {

@@ -56,7 +56,7 @@ class BoxOutletFormal extends AnyFunSuite {
   test("frames are well formed and whole whatever the box does, for any run") {
     Pdr.prove(new BoxOutletProof)
   }
-  test("the same where the largest frame fills its last beat, and the smallest is shorter than a beat, for any run") {
+  test("frames are well formed if the largest fills its last beat and the smallest is below one, for any run") {
     Pdr.prove(new BoxOutletProof(minFrame = 3, maxFrame = 8))
   }
   test("the proof notices a frame of which a beat before the last was not full", LongTest) {

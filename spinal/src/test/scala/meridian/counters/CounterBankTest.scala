@@ -83,7 +83,7 @@ class CounterBankTest extends AnyFunSuite {
       assert(adds > 15000 && reads > 10000 && clears == 4)
     }
 
-  test("distributed RAM, 64 bit") { run(40, 64, 16, 31) }
-  test("block RAM, 64 bit") { run(300, 64, 14, 32) }
+  test("counters of 64 bits in distributed RAM are the sums of what was added") { run(40, 64, 16, 31) }
+  test("counters of 64 bits in block RAM are the sums of what was added") { run(300, 64, 14, 32) }
   test("narrow counters wrap") { run(4, 9, 9, 33) }
 }

@@ -14,7 +14,7 @@ class EventCounterCCTest extends AnyFunSuite {
 
   // Periods: 390.625 to 250 MHz, 156.25 to 250 MHz, 250 to 390.625 MHz, and many events for one destination cycle.
   for ((source, destination) <- Seq((2560, 4000), (6400, 4000), (4000, 2560), (1000, 27013)))
-    test(s"no event lost, source period $source ps, destination period $destination ps") {
+    test(s"no event is lost, source period $source ps, destination period $destination ps") {
       val seed = source + destination
       println(s"seed $seed")
       compiled.doSim(seed = seed) { dut =>

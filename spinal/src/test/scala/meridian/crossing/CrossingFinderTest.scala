@@ -42,7 +42,7 @@ class CrossingFinderTest extends AnyFunSuite {
     }
   }
 
-  test("kinds, clocks and paths; what nobody sees is left out") {
+  test("crossings are found with kind, clocks and paths, and what nobody sees is left out") {
     val report = SpinalConfig(targetDirectory = "target/crossing").generateVerilog(new Design)
     def found(open: BaseType => Boolean) = CrossingWriter.lines(new CrossingFinder(report.toplevel, open).crossings)
     val lines = found(_.getName() == "debug")

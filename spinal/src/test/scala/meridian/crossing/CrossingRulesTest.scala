@@ -31,12 +31,12 @@ class CrossingRulesTest extends AnyFunSuite {
     new CrossingFinder(report.toplevel, _ => false).refused
   }
   private def refuses(name: String, design: => Component, words: String*): Unit =
-    test(s"refused: $name") {
+    test(s"the finder refuses $name") {
       val sentences = refused(design)
       assert(sentences.size == 1 && words.forall(sentences.head.contains), sentences.mkString("\n"))
     }
   private def accepts(name: String, design: => Component): Unit =
-    test(s"accepted: $name")(assert(refused(design) == Nil))
+    test(s"the finder accepts $name")(assert(refused(design) == Nil))
 
   /** SpinalHDL's own check is silent behind it. */
   private def unchecked[T <: Data](signal: T): T = {

@@ -23,7 +23,7 @@ class EgressTest extends AnyFunSuite {
     }
 
   for ((mac, seed) <- Seq(2560 -> 1, 6400 -> 2))
-    bench(s"random frames of both kinds and classes at $mac ps", seed, mac) { (dut, b) =>
+    bench(s"random frames of all kinds leave in order, or are lost and told, at $mac ps", seed, mac) { (dut, b) =>
       var lost, paced = 0
       for (round <- 0 until 12) {
         b.readyPercent = Seq(100, 50, 5)(round % 3)
@@ -102,7 +102,7 @@ class EgressTest extends AnyFunSuite {
     }
   }
 
-  bench("ten times what the line takes", 5, 6400) { (dut, b) =>
+  bench("a load of ten times what the line takes keeps the line full, and each loss is told", 5, 6400) { (dut, b) =>
     for (size <- Seq(60, 300, 1600)) {
       b.readyPercent = 64 // 6.25 times that of 10 Gb/s
       b.send(b.make(size))

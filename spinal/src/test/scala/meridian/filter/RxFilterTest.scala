@@ -90,7 +90,7 @@ class RxFilterTest extends AnyFunSuite {
       ("512 bit, 256 functions, with times of arrival", large, 22)
     )
   )
-    test(s"random frames, flags, lists and tables against the model, $name") {
+    test(s"random frames go where the model says, whatever flags, lists and tables hold, $name") {
       run(p, seed) { (_, bench) =>
         val random = bench.random
         val pool = Seq.fill(12)(Seq.fill(6)(random.nextInt(256)))
@@ -147,7 +147,7 @@ class RxFilterTest extends AnyFunSuite {
   }
 
   for ((p, seed) <- Seq(small -> 24, large -> 25); length <- Seq(60, 64, 65, 1514))
-    test(s"no bubble: unicast frames of $length bytes back to back, ${p.hostBytes} bytes a beat") {
+    test(s"unicast frames of $length bytes pass back to back without a bubble, ${p.hostBytes} bytes a beat") {
       run(p, seed) { (_, bench) =>
         val address = plain(p, bench)
         bench.settle()
@@ -162,7 +162,7 @@ class RxFilterTest extends AnyFunSuite {
     }
 
   for ((p, seed) <- Seq(small -> 31, large -> 32))
-    test(s"frames of every length that lose their tag, back to back, ${p.hostBytes} bytes a beat") {
+    test(s"frames of every length that lose their tag pass back to back, ${p.hostBytes} bytes a beat") {
       run(p, seed) { (_, bench) =>
         val address = plain(p, bench)
         for (f <- 0 until p.functions) bench.config.strip(f) = true

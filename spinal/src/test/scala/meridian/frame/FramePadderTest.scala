@@ -44,7 +44,7 @@ class FramePadderTest extends AnyFunSuite {
       }
     }
 
-    test(s"$width bytes: no bubble between frames of 60 bytes and more") {
+    test(s"$width bytes: frames of 60 bytes and more follow each other without a bubble") {
       built.doSim("speed", 510) { dut =>
         val cd = clocked(dut)
         val cycles = new Cycles(cd)

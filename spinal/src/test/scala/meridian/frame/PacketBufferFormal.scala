@@ -81,7 +81,7 @@ class PacketBufferProof extends Component {
 
 /** A bounded check: the first 26 cycles after reset, in which the buffer comes up and gives its first frames. */
 class PacketBufferFormal extends AnyFunSuite {
-  test("nothing lost, nothing twice, in order, roll-back leaves no trace: 26 cycles") {
+  test("no word is lost, comes twice or out of order, and roll-back leaves no trace: 26 cycles") {
     Pdr.bounded(new PacketBufferProof, cycles = 26)
   }
   test("the proof notices a dropped frame that leaves its words", LongTest) {

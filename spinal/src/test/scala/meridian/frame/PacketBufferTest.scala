@@ -133,7 +133,7 @@ class PacketBufferTest extends AnyFunSuite {
   val clocks = Seq(2560 -> 4000, 4000 -> 2560, 6400 -> 4000, 4000 -> 6400, 4000 -> 4000)
 
   for (((pushPeriod, popPeriod), i) <- clocks.zipWithIndex)
-    test(s"random frames, drops, aborts and back-pressure, $pushPeriod ps to $popPeriod ps, seed $i") {
+    test(s"frames leave whole and in order with random drops and aborts, $pushPeriod ps to $popPeriod ps, seed $i") {
       compiled.doSim(s"random$i", seed = i) { dut =>
         val bench = new Bench(dut, pushPeriod, popPeriod, i)
         for (phase <- 0 until 8) {
@@ -146,7 +146,7 @@ class PacketBufferTest extends AnyFunSuite {
       }
     }
 
-  test("no bubble while whole frames are stored, and room is given back in full") {
+  test("whole frames that are stored leave without a bubble, and room is given back in full") {
     compiled.doSim("throughput", seed = 7) { dut =>
       val bench = new Bench(dut, 2560, 4000, 7)
       for (size <- Seq(1, 8, 9, 60, 64, 65)) {
@@ -207,7 +207,7 @@ class PacketBufferTest extends AnyFunSuite {
     }
   }
 
-  test("latency from the last beat taken to the first beat offered") {
+  test("the first beat is offered within five cycles after the last beat is taken") {
     compiled.doSim("latency", seed = 9) { dut =>
       val bench = new Bench(dut, 2560, 4000, 9)
       var worst = 0L

@@ -10,7 +10,7 @@ import scala.util.Random
 
 class ChecksumCheckTest extends AnyFunSuite {
   for (bytes <- Seq(32, 64))
-    test(s"random packets, right and spoilt, $bytes bytes a beat") {
+    test(s"random packets, right and spoilt, have the model's verdicts, $bytes bytes a beat") {
       val p = ShellParam(hostBytes = bytes)
       SimConfig.compile(new ChecksumCheck(p)).doSim(seed = 41) { dut =>
         println("seed 41")

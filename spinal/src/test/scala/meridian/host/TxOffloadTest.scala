@@ -165,7 +165,7 @@ class TxOffloadTest extends AnyFunSuite {
       }
     }
 
-    test(s"$width bytes: no bubble at any size, whatever frames ask for") {
+    test(s"$width bytes: frames of any size pass without a bubble, whatever they ask for") {
       run("speed", 711) { h =>
         for (length <- Seq(60, 64, 65, 66, 127, 128, 129, 300, 1514, 9600)) {
           val before = h.lastOut.size
@@ -181,7 +181,7 @@ class TxOffloadTest extends AnyFunSuite {
       }
     }
 
-    test(s"$width bytes: a frame that asks for nothing does not wait for its end; latency") {
+    test(s"$width bytes: a frame leaves after 6 cycles, and one that asks for a checksum 16 after its end") {
       run("through", 712) { h =>
         h.send(Sent(h.udp(9600).bytes, 0))
         h.send(h.udp(64))

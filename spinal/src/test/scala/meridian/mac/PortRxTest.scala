@@ -44,7 +44,7 @@ class PortRxTest extends AnyFunSuite {
   }
 
   for ((mac, host, ps, seed) <- Seq((2560, 4000, 4000, 1), (6400, 4000, 4004, 2), (2560, 3300, 4700, 3)))
-    bench(s"random frames and filters at $mac ps", seed, mac, host, ps) { b =>
+    bench(s"random frames go where random filters say at $mac ps", seed, mac, host, ps) { b =>
       for (_ <- 0 until 8) {
         b.configure(listens(b))
         def some = (b.random.nextInt(1024), b.random.nextInt(12))
@@ -125,7 +125,7 @@ class PortRxTest extends AnyFunSuite {
   }
 
   for ((mac, budget) <- Seq(2560 -> 30000, 6400 -> 45000))
-    bench(s"latency at $mac ps", 4, mac) { b =>
+    bench(s"the latency at $mac ps is within its bound", 4, mac) { b =>
       b.configure(listening)
       var worstHost, worstPs = 0L
       for (_ <- 0 until 30) {

@@ -187,7 +187,7 @@ class PortTxTest extends AnyFunSuite {
     }
 
   for ((mac, host, ps, seed) <- Seq((2560, 4000, 4000, 1), (6400, 4000, 4004, 2), (2560, 3300, 4700, 3)))
-    bench(s"random frames from both at $mac ps", seed, mac, host, ps) { b =>
+    bench(s"random frames of host and PS leave whole and in order at $mac ps", seed, mac, host, ps) { b =>
       def size = b.random.nextInt(3) match {
         case 0 => 1 + b.random.nextInt(64)
         case 1 => 56 + b.random.nextInt(12)
@@ -207,7 +207,7 @@ class PortTxTest extends AnyFunSuite {
       }
     }
 
-  bench("back to back at the pins", 4) { b =>
+  bench("frames follow each other back to back at the pins", 4) { b =>
     for (size <- Seq(1, 20, 60, 64, 65, 96, 200)) {
       b.readyPercent = 0
       b.dut.macTxCd.waitSampling(2)
@@ -241,7 +241,7 @@ class PortTxTest extends AnyFunSuite {
   }
 
   for ((mac, budget) <- Seq(2560 -> 30000, 6400 -> 55000))
-    bench(s"latency at $mac ps", 6, mac) { b =>
+    bench(s"the latency at $mac ps is within its bound", 6, mac) { b =>
       var worstHost, worstPs = 0L
       for (_ <- 0 until 30) {
         b.sendHost(b.data(100))

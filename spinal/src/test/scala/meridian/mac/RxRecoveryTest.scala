@@ -58,7 +58,7 @@ class RxRecoveryTest extends AnyFunSuite {
       edges.filter(_.lane == lane).toSeq.grouped(2).collect { case Seq(a, b) => (a.at, b.at - a.at) }.toSeq
   }
 
-  test("pulses of one width, 8 with each waiting time, then twice the time, 3 times at most") {
+  test("pulses have one width, and the time between them doubles after 8 of them, 3 times at most") {
     compiled.doSim { dut =>
       val bench = new Bench(dut)
       for (_ <- 0 until 8000) bench.step()
@@ -115,7 +115,7 @@ class RxRecoveryTest extends AnyFunSuite {
     }
   }
 
-  test("the card's times: 100 ms to 800 ms, 1 us") {
+  test("the card waits 100 ms to 800 ms between pulses of 1 us") {
     assert(RxRecovery.timing(250 MHz) == RxRecovery.Timing(25000000, 250))
     assert(RxRecovery.timing(250 MHz).longest == BigInt(200000000))
   }

@@ -22,7 +22,7 @@ class PsPortInterruptTest extends AnyFunSuite {
     def drain(): Int = Iterator.continually(rx.receive()).takeWhile(_.nonEmpty).size
   }
 
-  test("coalescing: at once, by time, by frames, and with skipped time") {
+  test("interrupts come at once, by time or by frames as coalescing is set, and with skipped time") {
     PsPortBench.run("coalescing", 11) { env =>
       val d = new Driver(env, 1)
       env.memory.latency = () => 5

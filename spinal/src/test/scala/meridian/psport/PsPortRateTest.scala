@@ -38,13 +38,13 @@ class PsPortRateTest extends AnyFunSuite {
     result
   }
 
-  test("10 Gb/s of 1500-byte frames both ways at a memory latency of 50 cycles") {
+  test("10 Gb/s of 1500-byte frames pass both ways at a memory latency of 50 cycles") {
     // 1514 bytes, FCS, preamble and gap at 10 Gb/s are 1230 ns: 307 cycles.
     val (rx, tx) = measure(1514, 60, 2)
     assert(rx <= 204 && tx <= 204, "the documented budget")
   }
 
-  test("3 million 64-byte frames a second both ways at a memory latency of 50 cycles") {
+  test("3 million 64-byte frames a second pass both ways at a memory latency of 50 cycles") {
     val (rx, tx) = measure(60, 200, 3)
     assert(rx <= 83.3 && tx <= 83.3, "3 Mpps at 250 MHz")
     assert(rx <= 20 && tx <= 20, "the documented budget")

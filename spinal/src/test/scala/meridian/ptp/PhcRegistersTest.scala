@@ -73,7 +73,7 @@ class PhcRegistersTest extends AnyFunSuite {
   private val adjustBit = 4
   private val popBit = 8
 
-  test("everything through AXI4-Lite") {
+  test("the clock is set, read, tuned and stepped through AXI4-Lite") {
     SimConfig.compile(new PhcOnAxi).doSim(seed = 1) { dut =>
       dut.io.locked #= 5
       dut.io.pin #= false

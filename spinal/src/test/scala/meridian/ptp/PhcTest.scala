@@ -37,13 +37,13 @@ class PhcTest extends AnyFunSuite {
     dut.io.skip #= 1
   }
 
-  test("increments of common clocks") {
+  test("the increments of common clocks are their periods") {
     assert(Phc.increment(250 MHz) == BigInt(4) << 32)
     assert(Phc.increment(100 MHz) == BigInt(10) << 32)
     assert(Phc.increment(HertzNumber(BigDecimal("333333333.333333"))) == BigInt(3) << 32)
   }
 
-  test("commands, second carries and skips against exact arithmetic") {
+  test("the time agrees with exact arithmetic over commands, carries of the second and skips") {
     val seed = 20240
     println(s"seed $seed")
     compiled.doSim(seed = seed) { dut =>
@@ -120,7 +120,7 @@ class PhcTest extends AnyFunSuite {
     }
   }
 
-  test("runs on across seconds without a wrong cycle") {
+  test("the clock runs on across seconds without a wrong cycle") {
     compiled.doSim(seed = 1) { dut =>
       idle(dut)
       dut.io.control.increment #= (BigInt(4) << 32) + 12345

@@ -158,7 +158,7 @@ class PtpPinsTest extends AnyFunSuite {
     }
   }
 
-  test("periodic output at its times") {
+  test("the periodic output changes at its times") {
     val seed = 5
     println(s"seed $seed")
     compiled.doSim(seed = seed) { dut =>

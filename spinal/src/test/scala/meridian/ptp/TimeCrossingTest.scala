@@ -153,7 +153,7 @@ class TimeCrossingTest extends AnyFunSuite {
     lazy val compiled = SimConfig.compile(new CrossedPhc(frequency))
 
     for (ppm <- Seq(-100.0, 0.0, 0.4, 33.0, 100.0))
-      test(s"$name at $ppm ppm: 1 ns r.m.s., 2.6 ns peak") {
+      test(s"$name at $ppm ppm is right to 1 ns r.m.s. and 2.6 ns peak") {
         compiled.doSim(seed = 1) { dut =>
           val b = bench(dut, math.round(period / (1 + ppm * 1e-6)), 1234567L)
           // A second turns 60 us later.
@@ -303,7 +303,7 @@ class TimeCrossingTest extends AnyFunSuite {
       }
     }
 
-    test(s"$name over idle skips") {
+    test(s"$name is right again soon after idle skips") {
       compiled.doSim(seed = 3) { dut =>
         val b = bench(dut, math.round(period / (1 + 20e-6)), 700001L)
         lock(b, 20000000000L)

@@ -6,7 +6,7 @@ import spinal.core.sim._
 
 /** MAC table commands, groups, buffer sizes, and the ports' default functions. */
 class FilterRegsTest extends RegsSuite {
-  run("filter commands and ports", 3) { s =>
+  run("commands of the filter and ports reach it, and its answers are read", 3) { s =>
     import s._
     bar2.write(0x110000, BigInt("44332211", 16))
     bar2.write(0x110004, BigInt("6655", 16))

@@ -10,7 +10,7 @@ import scala.collection.mutable
 
 /** Counters of functions, of frames that are nobody's, and of single events. */
 class FunctionCountersTest extends RegsSuite {
-  run("counters of functions and of ports without function", 8) { s =>
+  run("counters of functions, and of ports without function, count each record by its verdict", 8) { s =>
     import s._
     bar2.read(0x200000) // the counters are cleared by then
     val expected = mutable.Map[(Int, String), BigInt]().withDefaultValue(0)

@@ -7,7 +7,7 @@ import scala.util.Random
 
 /** A function's page: queues, flags, port, VLAN, link and hash. */
 class FunctionRegsTest extends RegsSuite {
-  run("functions after reset, their pages and their reset", 2) { s =>
+  run("functions have their defaults after reset, flags and port in their pages, and lose them in a reset", 2) { s =>
     import s._
     assert(dut.flags.broadcast.toInt == 0xfff && dut.flags.promiscuous.toInt == 15)
     assert(dut.flags.allMulticast.toInt == 15 && dut.flags.trusted.toInt == 15 && dut.flags.control.toInt == 15)

@@ -5,7 +5,7 @@ import spinal.core.sim._
 
 /** The registers of OpenNIC's map, as its driver meets them. */
 class OpenNicRegsTest extends RegsSuite {
-  run("what the OpenNIC driver does at probe", 1) { s =>
+  run("registers answer what the OpenNIC driver does at probe", 1) { s =>
     import s._
     assert(bar2.read(0x0) == 0x65432100L)
     assert(bar2.read(0x10) == 0x331)

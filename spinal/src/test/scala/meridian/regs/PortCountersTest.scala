@@ -6,7 +6,7 @@ import spinal.core.sim._
 
 /** Counters of the ports, on the PS's side and in OpenNIC's windows. */
 class PortCountersTest extends RegsSuite {
-  run("counters of ports, since reset and from tick to tick", 9) { s =>
+  run("counters of ports count since reset, and from tick to tick", 9) { s =>
     import s._
     ps.read(0x8000)
     var frames = List[(Int, Boolean, String => BigInt)]()

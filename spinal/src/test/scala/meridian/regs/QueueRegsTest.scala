@@ -37,7 +37,7 @@ class QueueRegsTest extends RegsSuite {
     assert(switches.keySet.forall(_ < p.queues))
   }
 
-  run("rates of functions and switches of queues", 11) { s =>
+  run("rates of functions and switches of queues are kept, and those that are not there refused", 11) { s =>
     import s._
     def rateAt(function: Int, minimum: Boolean) = 0x200010 + 0x1000 * function + (if (minimum) 4 else 0)
     def switchAt(queue: Int) = 0x120000 + 4 * queue

@@ -7,7 +7,7 @@ import scala.collection.mutable
 
 /** Who may reach what, from both sides: the host with its VFs, and the PS; resets and stopped clocks between them. */
 class RegAccessTest extends RegsSuite {
-  run("identification and PS filter, from both sides", 4) { s =>
+  run("identification is read from both sides, and the PS filter is written by the PS", 4) { s =>
     import s._
     for ((bus, base) <- Seq((bar2, 0x100000), (ps, 0))) {
       assert(bus.read(base) == BigInt("4D52444E", 16))

@@ -189,7 +189,7 @@ class BufferClaimsFormal extends AnyFunSuite {
     Pdr.prove(new BufferClaimsInvariant(2, 2), reduce = true)
   }
   for ((cycles, more) <- Seq(16 -> Nil, 20 -> Seq(LongTest)))
-    test(s"that, and a stop ends and frames go in time, in $cycles cycles", more: _*) {
+    test(s"no frame goes without buffers, and a stop ends and frames go in time, in $cycles cycles", more: _*) {
       Pdr.bounded(new BufferClaimsProof(2, 2), cycles, seconds = 170)
     }
   test("the proof notices buffers that go back twice, as a stop finds a part of them given back", LongTest) {

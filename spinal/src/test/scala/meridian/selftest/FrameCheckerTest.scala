@@ -140,7 +140,7 @@ class FrameCheckerTest extends AnyFunSuite {
     val p = ShellParam(hostBytes = width, queues = 64)
     lazy val compiled = SimConfig.compile(new FrameChecker(p))
 
-    test(s"$width bytes: good frames of every size, back to back") {
+    test(s"$width bytes: good frames of every size are counted back to back") {
       compiled.doSim(s"good$width", seed = 1) { dut =>
         val b = new Bench(dut, p, 1)
         val numbers = mutable.Map[Int, Int]().withDefaultValue(0)
@@ -192,7 +192,7 @@ class FrameCheckerTest extends AnyFunSuite {
       }
     }
 
-    test(s"$width bytes: loss, reordering, frames that come twice, and those of others, at any pace") {
+    test(s"$width bytes: loss, reordering, frames that come twice, and those of others, are told apart at any pace") {
       for (seed <- 20 until 24) compiled.doSim(s"random$width.$seed", seed) { dut =>
         val b = new Bench(dut, p, seed)
         for (_ <- 0 until 4) {

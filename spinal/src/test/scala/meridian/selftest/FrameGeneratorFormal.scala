@@ -58,7 +58,7 @@ class FrameGeneratorFormal extends AnyFunSuite {
   test("behind a stop no frame begins and the one under way goes to its end, towards the host and for any run") {
     Pdr.prove(new FrameGeneratorProof, seconds = 300, reduce = true)
   }
-  test("the same at the side of the MAC") {
+  test("behind a stop no frame begins and the one under way goes to its end, at the side of the MAC") {
     Pdr.prove(new PortGeneratorProof, seconds = 300, reduce = true)
   }
   test("the proof notices a generator that goes on behind a stop") {

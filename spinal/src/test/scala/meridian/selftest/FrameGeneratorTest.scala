@@ -40,7 +40,7 @@ class FrameGeneratorTest extends FrameGeneratorBench {
       }
     }
 
-    test(s"$width bytes: sizes by a sequence, queues in turn, and an end") {
+    test(s"$width bytes: sizes follow a sequence, queues have their turns, and the run ends") {
       compiled.doSim(s"sequence$width", seed = 2) { dut =>
         val b = new Bench(dut, p, 2)
         b.posts = 8 until 13
@@ -71,7 +71,7 @@ class FrameGeneratorTest extends FrameGeneratorBench {
       }
     }
 
-    test(s"$width bytes: at any pace, with buffers that come and go, stopped at any cycle") {
+    test(s"$width bytes: frames are whole at any pace, with buffers that come and go, and stopped at any cycle") {
       for (seed <- 10 until 16) compiled.doSim(s"random$width.$seed", seed) { dut =>
         val b = new Bench(dut, p, seed)
         def some = Seq(1.0, 0.5, 0.1, 0.02)(b.random.nextInt(4))

@@ -22,7 +22,7 @@ class ShellElaborationTest extends AnyFunSuite {
   private def has(shell: Shell, option: String): Boolean =
     packages(shell).exists(name => s"$name.".startsWith(s"meridian.$option."))
 
-  test("smallest sizes, without a trace of a user's module, a self-test or egress queues") {
+  test("the smallest shell has no trace of a user's module, a self-test or egress queues") {
     val report = elaborate(
       ShellParam(
         functions = 4,
@@ -48,13 +48,13 @@ class ShellElaborationTest extends AnyFunSuite {
       assert(!has(report.toplevel, option), s"a component of $option")
   }
 
-  test("all options that go together, each with its components", LongTest) {
+  test("a shell with all options that go together has the components of each", LongTest) {
     val param = ShellParam(functions = 4, queues = 16, selfTest = true, ownDma = true, segmentation = true)
     val shell = elaborate(param.copy(box = Some(BoxPins.whole(param)))).toplevel
     for (option <- Seq("box", "selftest", "transceiver", "dma", "host.tunnel")) assert(has(shell, option), option)
   }
 
-  test("a user's module at each of two ports, and its clock crossings", LongTest) {
+  test("a shell has a user's module at each of two ports, with its clock crossings", LongTest) {
     val sizes = ShellParam(ports = 2, lineRate = 10, hostMhz = 125)
     val shell = elaborate(sizes.copy(box = Some(BoxPins.whole(sizes)))).toplevel
     val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
@@ -91,7 +91,7 @@ class ShellElaborationTest extends AnyFunSuite {
   /** The same of a pool. */
   private def poolTraces = Seq("EgressPool", "CellFifo", "HostPool", "hostCut", "egress_thresholds")
 
-  test("egress queues at the ends, and their clock crossings", LongTest) {
+  test("shells with egress queues at the ends of their sizes have the clock crossings of these", LongTest) {
     val small =
       ShellParam(functions = 4, queues = 16, txBufferBytes = 4096, maxFrame = 1518, egress = true, selfTest = true)
     elaborate(small)
@@ -117,7 +117,7 @@ class ShellElaborationTest extends AnyFunSuite {
     }
   }
 
-  test("a pool of cells at the ends, and its clock crossings", LongTest) {
+  test("shells with a pool of cells at the ends of its sizes have its clock crossings", LongTest) {
     val small =
       ShellParam(functions = 4, queues = 16, txBufferBytes = 4096, maxFrame = 1518, egress = true, pool = true).together
     elaborate(small)
@@ -172,12 +172,12 @@ class ShellElaborationTest extends AnyFunSuite {
     assert(Seq("m_axis", "s_axis", "cfg_").forall(pins => !crossings.exists(_.from.exists(_.startsWith(pins)))))
   }
 
-  test("the DMA engine of our own, small and with the usual sizes, and its clock crossings", LongTest) {
+  test("shells with the DMA engine of our own, small and with the usual sizes, have its clock crossings", LongTest) {
     checkDma(ShellParam(functions = 4, queues = 16, maxFrame = 1518, ownDma = true, selfTest = true))
     checkDma(ShellParam(ownDma = true))
   }
 
-  test("the DMA engine of our own with VFs of three PFs and egress queues, and its clock crossings") {
+  test("a shell with the DMA engine of our own, VFs of three PFs and egress queues has its clock crossings") {
     val two = ShellParam(ports = 2, functions = 20, queues = 128, ownDma = true)
     checkDma(two.copy(vfs = Seq(4, 4, 0, 8), egress = true))
     val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
@@ -199,7 +199,7 @@ class ShellElaborationTest extends AnyFunSuite {
     ) assert(intercept[IllegalArgumentException](param.together).getMessage.contains(why), why)
   }
 
-  test("the DMA engine of our own with users' modules, whose interrupts it sends, and its clock crossings") {
+  test("a shell with the DMA engine of our own sends interrupts of users' modules, and has its clock crossings") {
     val two = ShellParam(ports = 2, functions = 20, queues = 128, ownDma = true, segmentation = true)
     checkDma(two.copy(box = Some(BoxPins.whole(two)), hostBox = Some(BoxPins.whole(two, atHost = true))))
     val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
@@ -218,7 +218,7 @@ class ShellElaborationTest extends AnyFunSuite {
   private def ofModule(verilog: String, name: String): String =
     s"(?s)\nmodule $name \\(.*?\nendmodule".r.findFirstIn(verilog).getOrElse(fail(s"there is no module $name"))
 
-  test("a user's module at the host, alone, and beside those at the wire", LongTest) {
+  test("a shell has a user's module at the host, alone, and beside those at the wire", LongTest) {
     val sizes = ShellParam(ports = 2, functions = 33, queues = 64, selfTest = true)
     val alone = sizes.copy(hostBox = Some(BoxPins.whole(sizes, atHost = true)))
     for (param <- Seq(alone, alone.copy(box = Some(BoxPins.whole(sizes))))) {
@@ -238,7 +238,7 @@ class ShellElaborationTest extends AnyFunSuite {
     assert(!without.contains(kept))
   }
 
-  test("largest sizes") {
+  test("a shell of the largest sizes is elaborated") {
     elaborate(
       ShellParam(
         ports = 4,
@@ -253,11 +253,11 @@ class ShellElaborationTest extends AnyFunSuite {
     )
   }
 
-  test("odd sizes", LongTest) {
+  test("a shell of odd sizes is elaborated", LongTest) {
     elaborate(ShellParam(ports = 3, lineRate = 10, functions = 33, queues = 64, maxFrame = 2000))
   }
 
-  test("with the self-test, at the ends", LongTest) {
+  test("shells with the self-test at the ends of their sizes have its clock crossings", LongTest) {
     elaborate(ShellParam(functions = 4, queues = 16, maxFrame = 1518, selfTest = true))
     elaborate(
       ShellParam(hostBytes = 64, hostMhz = 125, functions = 256, queues = 2048, maxFrame = 16000, selfTest = true)

@@ -266,7 +266,7 @@ class ShellSelfTestTest extends ShellSelfTestBench {
     }
   }
 
-  test("a VF neither sees nor changes it") {
+  test("a VF neither sees nor changes the self-test block") {
     built.doSim("vf", 17) { dut =>
       val b = new Bench(dut, 17)
       b.set(first = 2, count = 3)

@@ -94,7 +94,7 @@ class TransceiverCrossingTest extends AnyFunSuite {
     }
   }
 
-  test("without a clock of the receiver")(compiled.doSim("no_clock", 1) { dut =>
+  test("a receiver without a clock is told, and one whose clock comes back, too")(compiled.doSim("no_clock", 1) { dut =>
     SimTimeout(1000000000)
     dut.ps.forkStimulus(400)
     dut.tx.forkStimulus(258)

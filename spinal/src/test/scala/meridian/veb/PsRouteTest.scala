@@ -153,7 +153,7 @@ class PsRouteTest extends AnyFunSuite {
     }
   }
 
-  test("no bubble: frames of 64 bytes back to back, asked for or not") {
+  test("frames of 64 bytes pass back to back without a bubble, asked for or not") {
     run("speed", 712) { (_, b) =>
       b.latency = () => 20
       for (to <- Seq(friend, Seq.fill(6)(0xff.toByte))) {

@@ -23,7 +23,7 @@ class C2hEngineTest extends C2hSuite {
     }
   }
 
-  test("how many cycles each step takes from a frame to its interrupt") {
+  test("each step from a frame to its interrupt takes no more cycles than its bound") {
     run("steps") { h =>
       h.begin(3, QueueSetting(irq = true))
       h.post(3, 15 - 1)

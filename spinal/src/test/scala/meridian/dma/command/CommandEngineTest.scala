@@ -95,7 +95,7 @@ class CommandEngineTest extends AnyFunSuite {
     }
   }
 
-  test("how many cycles each step takes, and how many commands of 64 bytes there are in a cycle") {
+  test("a command is at RQ within its bound, and commands of 64 bytes take 3.6 cycles each or less") {
     run("steps") { h =>
       for (c2h <- Seq(false, true)) h.change(3, c2h)
       var cycle = 0

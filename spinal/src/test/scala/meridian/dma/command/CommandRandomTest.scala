@@ -258,7 +258,7 @@ class CommandRandomTest extends AnyFunSuite {
   for (extended <- Seq(true, false)) {
     val p = DmaParam(vfs = Seq(2, 2, 0, 1), queues = 16, commands = true, extendedTags = extended)
     lazy val compiled = SimConfig.compile(new CommandEngine(p, if (extended) 80 else 20, timeOut = 60000))
-    test(s"all changes at random, with ${p.commandTags} tags") {
+    test(s"commands end as they should while all changes at random, with ${p.commandTags} tags") {
       for (seed <- 0 until 6) {
         val (maxPayload, maxRead) = (128 << seed % 4, 128 << seed % 6)
         compiled.doSim(s"random${p.commandTags}-$seed", seed)(dut =>

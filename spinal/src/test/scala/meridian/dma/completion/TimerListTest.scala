@@ -81,6 +81,6 @@ class TimerListTest extends AnyFunSuite {
     }
 
   test("an end is told, not before its time and soon after it, and no quiet cycle has one")(run(300, 20, false, 1))
-  test("the same of long timers in a simulation that skips quiet cycles")(run(20000, 30, true, 2))
-  test("the same of short timers in a simulation that skips quiet cycles")(run(1000, 100, true, 3))
+  test("an end of long timers is told in time in a simulation that skips quiet cycles")(run(20000, 30, true, 2))
+  test("an end of short timers is told in time in a simulation that skips quiet cycles")(run(1000, 100, true, 3))
 }

@@ -27,7 +27,7 @@ class H2cEngineTest extends AnyFunSuite {
     }
   }
 
-  test("how many cycles each step takes from a doorbell to the status entry, if the host answers at once") {
+  test("each step of the engine from a doorbell to the status entry takes no more cycles than its bound") {
     run("steps") { h =>
       h.change(3)
       h.payload(0x200000, 64)

@@ -72,15 +72,15 @@ class CompletionRoomFormal extends AnyFunSuite {
     Pdr.induction(new CompletionRoomProof(hasMemory = false), steps = 6, cycles = 80)
   }
 
-  test("the same with memory-mapped queues") {
+  test("no more completions may come than there is room for with memory-mapped queues") {
     Pdr.induction(new CompletionRoomProof(hasMemory = true), steps = 10, cycles = 80)
   }
 
-  test("the same with commands of the card's own logic") {
+  test("no more completions may come than there is room for with commands of the card's own logic") {
     Pdr.induction(new CompletionRoomProof(hasMemory = false, hasCommands = true), steps = 6, cycles = 80)
   }
 
-  test("the same with both", LongTest) {
+  test("no more completions may come than there is room for with memory-mapped queues and commands", LongTest) {
     Pdr.induction(new CompletionRoomProof(hasMemory = true, hasCommands = true), steps = 10, cycles = 80)
   }
 }

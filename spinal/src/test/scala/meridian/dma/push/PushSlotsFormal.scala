@@ -79,7 +79,7 @@ class PushSlotsFormal extends AnyFunSuite {
     ) {
       Proof().withBMC(cycles).doVerify(new PushSlotsProof)
     }
-  test("such a frame is offered") {
+  test("a frame of which all words have come is offered") {
     Proof().withCover(14).doVerify(new PushSlotsProof)
   }
 }

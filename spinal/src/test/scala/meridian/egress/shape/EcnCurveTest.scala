@@ -33,7 +33,7 @@ class EcnCurveTest extends AnyFunSuite {
     dut.clockDomain.waitSampling(2)
   }
 
-  test("the curve of each class within 1 %, and no mark without a query") {
+  test("marks follow the curve of each class within 1 %, and none comes without a query") {
     compiled.doSim(seed = 5) { dut =>
       val random = new Random(4)
       val lines = Seq(

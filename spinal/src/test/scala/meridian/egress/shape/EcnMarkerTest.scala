@@ -71,7 +71,7 @@ class EcnMarkerTest extends AnyFunSuite {
   }
 
   for (bytes <- Seq(32, 64))
-    test(s"packets of all kinds, $bytes bytes a beat") {
+    test(s"packets of all kinds are marked if they can be, $bytes bytes a beat") {
       SimConfig
         .withConfig(SpinalConfig(targetDirectory = s"target/ecn$bytes"))
         .compile(new EcnMarker(bytes, HardType(Bits(8 bits))))

@@ -226,7 +226,7 @@ class GateListTest extends AnyFunSuite {
     }
   }
 
-  test("256 entries, each in its time") {
+  test("each of 256 entries holds in its time") {
     compiled.doSim("long") { dut =>
       val random = new Random(77)
       val bench = new Bench(dut, BigInt(10) * 1000000000)

@@ -157,7 +157,7 @@ class MacTableTest extends AnyFunSuite {
     }
   }
 
-  test("random changes under traffic") {
+  test("lookups under traffic are right while entries change at random") {
     val p = ShellParam(ports = 2, macEntries = 16)
     simulate(p, Seq(1, 2, 3)) { (dut, random) =>
       // Few addresses and VLANs, so that all kinds of neighbours meet.
@@ -213,7 +213,7 @@ class MacTableTest extends AnyFunSuite {
 
   def address(bytes: Seq[Int]): Long = bytes.zipWithIndex.map { case (byte, n) => (byte & 0xffL) << (8 * n) }.sum
 
-  test("holds macEntries entries: random, addresses in a row, VLANs in a row") {
+  test("the table holds macEntries entries that are random, of addresses in a row or of VLANs in a row") {
     val p = ShellParam()
     def row(n: Int) = address(Seq(2, 0, 0, 0x12, n >> 8, n))
     simulate(p, Seq(1)) { (dut, random) =>
@@ -223,7 +223,7 @@ class MacTableTest extends AnyFunSuite {
     }
   }
 
-  test("holds macEntries entries when they are few") {
+  test("the table holds macEntries entries when they are few") {
     val p = ShellParam(macEntries = 16)
     simulate(p, 1 to 20) { (dut, random) =>
       fill(dut, p, random, Seq.fill(17)(Key(0, random.nextLong() & 0xffffffffffffL, Some(random.nextInt(4096)))))

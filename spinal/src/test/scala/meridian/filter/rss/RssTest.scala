@@ -37,7 +37,7 @@ class RssPath(p: ShellParam) extends Component {
 
 class RssTest extends AnyFunSuite {
   for (bytes <- Seq(32, 64))
-    test(s"hash, queue and header of random frames, $bytes bytes a beat, no bubble") {
+    test(s"random frames get the model's hash, queue and header without a bubble, $bytes bytes a beat") {
       val p = ShellParam(hostBytes = bytes, functions = 6)
       RomSim.config.compile(new RssPath(p)).doSim(seed = 11) { dut =>
         println("seed 11")
@@ -166,7 +166,7 @@ class RssTest extends AnyFunSuite {
     0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42,
     0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa)
 
-  test("Microsoft's verification suite") {
+  test("the hash agrees with Microsoft's verification suite") {
     val p = ShellParam(functions = 6)
     RomSim.config.compile(new RssPath(p)).doSim("suite", seed = 12) { dut =>
       dut.clockDomain.forkStimulus(4)

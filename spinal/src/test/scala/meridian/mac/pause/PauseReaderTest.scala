@@ -98,7 +98,7 @@ class PauseReaderTest extends AnyFunSuite {
       Setting(pause = false, pfc = 0, station)
     )
   )
-    test(s"frames of all kinds, PAUSE ${setting.pause}, PFC ${setting.pfc}, station ${setting.station.head}") {
+    test(s"frames of all kinds are read, PAUSE ${setting.pause}, PFC ${setting.pfc}, station ${setting.station.head}") {
       compiled.doSim(s"random${setting.hashCode}") { dut =>
         val random = new Random(setting.hashCode)
         val bench = new Bench(dut, setting)

@@ -67,7 +67,7 @@ class PauseSenderTest extends AnyFunSuite {
     def blocked: Int = (0 until 8).filter(until(_) > cycle).map(1 << _).sum
   }
 
-  test("an XOFF, its refreshes at half its time, and one XON") {
+  test("an XOFF is sent, refreshed at half its time, and ended by one XON") {
     compiled.doSim { dut =>
       val bench = new Bench(dut, 1, 0)
       dut.io.config.pfc #= 0x0f
