@@ -21,10 +21,15 @@ progress_line() { # TEXT: in the place of a time that stands there
   printf '%s[%s] %s\n' "$clear" "$progress_tag" "$1" >&2
 }
 
+progress_runs() { # PID: a process that has ended, and whose parent has not noticed it yet, does not run
+  local state
+  { read -r _ _ state _ <"/proc/$1/stat"; } 2>/dev/null && [ "$state" != Z ]
+}
+
 progress_tick() { # PID: while this command has not ended
   local line columns begun=$SECONDS
   columns=$({ stty size <&2 | cut -d' ' -f2; } 2>/dev/null || true)
-  while kill -0 "$1" 2>/dev/null; do
+  while progress_runs "$1"; do
     line="[$progress_tag] $(progress_time $((SECONDS - begun))) $progress_text"
     printf '\r\e[K%s' "${line:0:$((${columns:-80} - 1))}" >&2
     sleep 1

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -30,10 +31,11 @@ def run(script: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False)
 
 
-def on_a_terminal(script: str) -> str:
-    """What the script writes on a terminal of 80 columns."""
+def on_a_terminal(script: str, hangs_up: bool = True) -> str:
+    """What the script writes on a terminal of 80 columns. hangs_up: what it leaves behind ends with the terminal's session."""
     pid, terminal = pty.fork()
     if pid == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL if hangs_up else signal.SIG_IGN)
         os.execvp("bash", ["bash", "-c", script])
     text = b""
     try:
@@ -91,9 +93,10 @@ def test_a_command_that_fails_keeps_its_status_and_the_time_of_its_stage() -> No
 
 def test_no_clock_outlives_its_command() -> None:
     """Neither one that is killed, nor one in a command substitution, whose caller reads until its output is closed."""
-    begun = time.monotonic()
-    text = on_a_terminal(COMMAND.replace("sleep 2.5", "sleep 1; kill -KILL $$"))
-    assert "compiling" in text and time.monotonic() - begun < 10
+    for hangs_up in (True, False):
+        begun = time.monotonic()
+        text = on_a_terminal(COMMAND.replace("sleep 2.5", "sleep 1; kill -KILL $$"), hangs_up)
+        assert "compiling" in text and time.monotonic() - begun < 10
     script = COMMAND.replace("sleep 2.5", 'x=$(say "inside (no time)"; echo value); [ "$x" = value ]')
     text = on_a_terminal(script)
     assert "[tag] inside (no time)" in text and text.count("result") == 1
