@@ -13,14 +13,11 @@ SOURCES = ROOT / "spinal/src/main/scala"
 #: Names of packages below meridian; "" is meridian itself, which has the shell's parameters.
 CYCLES = [
     {
-        "",
         "box",
-        "box.source",
         "egress",
         "egress.pool",
         "filter",
         "filter.copies",
-        "filter.mactable",
         "filter.queue",
         "filter.rss",
         "filter.vlan",
@@ -39,11 +36,6 @@ CYCLES = [
 ]
 #: Two packages of which each imports from the other.
 BOTH_WAYS = {
-    ("", "box"),
-    ("", "box.source"),
-    ("", "egress.pool"),
-    ("", "regs"),
-    ("box", "box.source"),
     ("box", "mac"),
     ("box", "regs"),
     ("egress", "egress.pool"),

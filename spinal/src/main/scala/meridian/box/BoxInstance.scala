@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.box.source.BoxModule
-import meridian.ShellParam
+import meridian.{BoxModule, BoxPins, ShellParam}
 import meridian.mac.RxStamp
 import meridian.regs.BoxRegs
 import meridian.regs.bus._

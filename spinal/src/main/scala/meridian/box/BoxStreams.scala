@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.ShellParam
+import meridian.{BoxPins, ShellParam}
 import meridian.filter.C2hMeta
 import meridian.host.{CompletionLayout, LayoutField}
 import meridian.mac.RxStamp
@@ -31,11 +31,10 @@ case class TxSender(p: ShellParam) extends Bundle {
 case class BoxTarget(p: ShellParam) extends Bundle {
   val function = p.functionType()
   val queue = p.queueType()
-  val completion = Bits(BoxTarget.completionBits bits) // for the completion entry, as its words 2 and 3
+  val completion = Bits(BoxPins.completionBits bits) // for the completion entry, as its words 2 and 3
 }
 
 object BoxTarget {
-  val completionBits = 64
 
   /** Of a frame that the filter sends on. */
   def of(p: ShellParam, meta: C2hMeta): BoxTarget = {
@@ -49,7 +48,7 @@ object BoxTarget {
         CompletionLayout.hashType -> meta.hash.kind.asBits,
         CompletionLayout.vlanStripped -> meta.stripped.asBits
       )
-      .takeHigh(completionBits)
+      .takeHigh(BoxPins.completionBits)
     target
   }
 

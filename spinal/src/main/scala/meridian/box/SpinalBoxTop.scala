@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.ShellParam
+import meridian.{BoxPins, ShellParam}
 import meridian.dma.HostCommand
 import meridian.mac.RxStamp
 import spinal.core._

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.box.source.BoxModule
-import meridian.ShellParam
+import meridian.{BoxModule, BoxPins, ShellParam}
 import meridian.filter.RxMeta
 import meridian.frame.FrameStream
 import meridian.host.HostInterrupt

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.box.{BoxControl, BoxGuard, BoxPins, InterruptGate}
+import meridian.{BoxPins, ShellParam}
+import meridian.box.{BoxControl, BoxGuard, InterruptGate}
 import meridian.host.HostInterrupt
 import meridian.regs.bus._
 import meridian.regs.counters._
-import meridian.ShellParam
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType
@@ -49,9 +49,6 @@ object BoxRegs {
     count = 5,
     stride = 1 << BoxPins.addressBits
   )
-
-  /** The number of the page, and of the window, of the module at the host. */
-  val hostPlace = 4
 
   /** Bits of an address of both, as the PS has it. */
   val addressBits = 20

@@ -20,7 +20,7 @@ import spinal.lib._
 
 /** The NIC shell. One file of Verilog comes from it, for synthesis and for simulation; docs/architecture.md tells the whole. */
 class Shell(p: ShellParam) extends Component {
-  p.together
+  Together(p)
   noIoPrefix()
   val io = ShellPins(p)
   ShellPins.rename(io)

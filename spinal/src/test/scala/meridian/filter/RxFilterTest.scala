@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.ShellParam
-import meridian.box.BoxPins
+import meridian.{BoxPins, ShellParam}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core.sim._
 

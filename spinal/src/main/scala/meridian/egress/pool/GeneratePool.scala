@@ -16,7 +16,7 @@ object GeneratePool {
     require(arguments.length == 3, "usage: GeneratePool FOLDER PORTS HOST_BYTES")
     val Array(output, ports, bytes) = arguments
     new File(output).mkdirs()
-    val param = ShellParam(ports = ports.toInt, hostBytes = bytes.toInt, egress = true, pool = true).together
+    val param = ShellParam(ports = ports.toInt, hostBytes = bytes.toInt, egress = true, pool = true)
     SpinalConfig(
       defaultConfigForClockDomains = ClockDomainConfig(resetKind = SYNC),
       targetDirectory = output,

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs.reference
 
-import meridian.regs._
-import meridian.regs.counters._
-import meridian.ShellParam
-import meridian.box.BoxPins
+import meridian.{BoxPins, ShellParam}
 import meridian.filter.{RxVerdict, TxVerdict}
 import meridian.filter.mactable.{MacOperation, MacStatus}
 import meridian.filter.rss.HashType
-import meridian.selftest.port.{PortTest, PortTestEnd, PortTestRefusal, PortTestState}
-import meridian.selftest.{SelfTest, SelfTestEnd, SelfTestRefusal}
-import meridian.transceiver.DrpResult
 import meridian.host.{Checksum, CompletionLayout, H2cRequest, L4Kind, LayoutField}
+import meridian.regs._
+import meridian.regs.counters._
+import meridian.selftest.{SelfTest, SelfTestEnd, SelfTestRefusal}
+import meridian.selftest.port.{PortTest, PortTestEnd, PortTestRefusal, PortTestState}
+import meridian.transceiver.DrpResult
 import spinal.core._
 import spinal.lib.bus.regif._
 

@@ -1,59 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box.source
 
+import meridian.{BoxModule, BoxPort, BoxSource}
 import java.io.{File, IOException}
 import java.nio.file.{Files, Path}
 import javax.xml.parsers.DocumentBuilderFactory
 import org.w3c.dom.{Element, NodeList}
 import org.xml.sax.SAXException
 
-/** A port of a user's module. */
-case class BoxPort(name: String, input: Boolean, width: Int)
-
-/** A user's module as its sources declare it.
-  *
-  * @param name       of the module
-  * @param source     where it is declared
-  * @param ports      in the order of the header
-  * @param parameters integers, and local ones, with the values that they have in the shell
-  * @param set        those of them that the shell sets
-  * @param modules    all modules, packages and so on that the sources declare, used or not, and the file of each
-  */
-case class BoxModule(
-    name: String,
-    source: BoxSource,
-    ports: Seq[BoxPort],
-    parameters: Map[String, BigInt] = Map.empty,
-    set: Set[String] = Set.empty,
-    modules: Map[String, File] = Map.empty
-) {
-  def has(port: String): Boolean = ports.exists(_.name == port)
-}
-
 /** Reads the header of a user's module by Verilator, which resolves parameters, types and includes. */
-object BoxModule {
-
-  /** A parameter of this name is set to the bits of a beat, so that one source fits each width. */
-  val dataBits = "DATA_BITS"
-
-  /** Parameters that the registers show. */
-  val id = "BOX_ID"
-  val version = "BOX_VERSION"
+object BoxReader {
 
   /** The module of a file, or of several: it has the name of the first, or the one given. Raises
     * IllegalArgumentException with a sentence.
     */
   def read(files: Seq[File], module: Option[String], hostBytes: Int): BoxModule = {
-    val chosen = BoxSource.nameOf(files, module)
-    val source = BoxSource(files, chosen, hostBytes)
+    val chosen = BoxTranslation.nameOf(files, module)
+    val source = BoxTranslation(files, chosen, hostBytes)
     val name = chosen.split('.').last
     // Only what was named is there later, too.
     val headers = BoxFolder.ofHeaders(source.headers)
     val declared = elaborate(source, headers, name, Map.empty)
-    val width = Map(dataBits -> BigInt(8 * hostBytes))
+    val width = Map(BoxModule.dataBits -> BigInt(8 * hostBytes))
     val fitting =
-      if (!declared.set(dataBits)) declared.copy(set = Set.empty)
-      else elaborate(source, headers, name, width).copy(set = Set(dataBits))
+      if (!declared.set(BoxModule.dataBits)) declared.copy(set = Set.empty)
+      else elaborate(source, headers, name, width).copy(set = Set(BoxModule.dataBits))
     require(name.matches(plain), s"the module $name has a name that needs a backslash: give it a plain one")
     val units = BoxText.read(source.verilog, headers).units
     fitting.copy(modules = units.map(unit => unit.name -> unit.file).toMap)
@@ -120,8 +91,8 @@ object BoxModule {
         .filter(_.getTagName == "memberdtype")
         .map(is => width(is.getAttribute("sub_dtype_id")))
     def number(const: Element): BigInt = const.getAttribute("name") match {
-      case BoxModule.literal(base, digits) => BigInt(digits, if (base == "h") 16 else 10)
-      case _                               => 0
+      case literal(base, digits) => BigInt(digits, if (base == "h") 16 else 10)
+      case _                     => 0
     }
     val top = elements(root.getElementsByTagName("module")).find(_.getAttribute("topModule") == "1").get
     val variables = elements(top.getChildNodes).filter(_.getTagName == "var")
@@ -132,7 +103,7 @@ object BoxModule {
       val values = elements(parameter.getChildNodes).filter(_.getTagName == "const")
       values.headOption.map(value => parameter.getAttribute("origName") -> number(value))
     }.toMap ++ source.values
-    for (known <- Seq(id, version); value <- values.get(known) if value.bitLength > 32)
+    for (known <- Seq(BoxModule.id, BoxModule.version); value <- values.get(known) if value.bitLength > 32)
       throw new IllegalArgumentException(
         s"$known of $name is ${value.toString(16)} (hexadecimal): its register has 32 bits"
       )

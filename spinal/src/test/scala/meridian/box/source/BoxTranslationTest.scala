@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box.source
 
-import meridian.box.{BoxPins, HostSpinalBox, SpinalBox}
+import meridian.{BoxModule, BoxPins, ShellParam}
+import meridian.box.{HostSpinalBox, SpinalBox}
 
-import meridian.ShellParam
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.lib._
@@ -88,7 +88,7 @@ class NarrowBox(hostBytes: Int) extends SpinalBox(hostBytes, registers = false) 
 }
 
 /** Sources in other languages than plain Verilog become Verilog that fits. */
-class BoxSourceTest extends AnyFunSuite with BoxFiles {
+class BoxTranslationTest extends AnyFunSuite with BoxFiles {
   private val p = ShellParam()
 
   private val stream =
@@ -123,7 +123,7 @@ class BoxSourceTest extends AnyFunSuite with BoxFiles {
 
   test("an entity of VHDL fits both widths, in either case of its name") {
     for (bytes <- Seq(32, 64)) {
-      val module = BoxModule.read(Seq(file("Passing.vhd", vhdl("PASSING"))), None, bytes)
+      val module = BoxReader.read(Seq(file("Passing.vhd", vhdl("PASSING"))), None, bytes)
       assert(
         module.name == "Passing" && module.set.isEmpty && BoxPins.misfits(p.copy(hostBytes = bytes), module).isEmpty
       )
@@ -132,23 +132,23 @@ class BoxSourceTest extends AnyFunSuite with BoxFiles {
 
   test("VHDL that GHDL refuses is told with its line") {
     val bad = file("bad.vhd", vhdl("bad").replace("end architecture", "  clk <= nothing;\nend architecture"))
-    val told = refused(BoxModule.read(Seq(bad), None, 32))
+    val told = refused(BoxReader.read(Seq(bad), None, 32))
     assert(told.contains("GHDL does not read") && told.contains("bad.vhd:") && told.contains("nothing"))
-    assert(refused(BoxModule.read(Seq(file("other.vhd", vhdl("mine"))), None, 32)).contains("the entity other"))
+    assert(refused(BoxReader.read(Seq(file("other.vhd", vhdl("mine"))), None, 32)).contains("the entity other"))
   }
 
   test("an entity that refuses a width tells its own reason") {
     val only =
       vhdl("only").replace("begin\n", "begin\n  assert DATA_BITS = 256 report \"256 only\" severity failure;\n")
-    assert(BoxModule.read(Seq(file("only.vhd", only)), None, 32).name == "only")
+    assert(BoxReader.read(Seq(file("only.vhd", only)), None, 32).name == "only")
     assert(
-      refused(BoxModule.read(Seq(file("only.vhd", only)), None, 64)).contains("does not synthesise the entity only")
+      refused(BoxReader.read(Seq(file("only.vhd", only)), None, 64)).contains("does not synthesise the entity only")
     )
   }
 
   test("a class of SpinalHDL fits both widths, and tells its id and version") {
     for (bytes <- Seq(32, 64)) {
-      val module = BoxModule.read(Seq(file("PassingBox.scala")), Some("meridian.box.source.PassingBox"), bytes)
+      val module = BoxReader.read(Seq(file("PassingBox.scala")), Some("meridian.box.source.PassingBox"), bytes)
       assert(module.name == "PassingBox" && BoxPins.misfits(p.copy(hostBytes = bytes), module).isEmpty)
       assert(
         BoxPins
@@ -157,7 +157,7 @@ class BoxSourceTest extends AnyFunSuite with BoxFiles {
       )
       assert(module.parameters(BoxModule.id) == 0x1234 && module.parameters(BoxModule.version) == 5)
     }
-    val bare = BoxModule.read(Seq(file("NarrowBox.scala")), Some("meridian.box.source.NarrowBox"), 32)
+    val bare = BoxReader.read(Seq(file("NarrowBox.scala")), Some("meridian.box.source.NarrowBox"), 32)
     assert(BoxPins.misfits(p, bare).isEmpty && !bare.ports.exists(_.name.matches("(s_axil|irq|phc).*")))
     assert(bare.modules.size == 3 && bare.modules.keys.forall(_.startsWith("NarrowBox")), bare.modules)
   }
@@ -165,7 +165,7 @@ class BoxSourceTest extends AnyFunSuite with BoxFiles {
   test("a class of SpinalHDL at the host fits both widths, with all ports or with those that it needs") {
     for (bytes <- Seq(32, 64)) {
       val there = p.copy(hostBytes = bytes)
-      def read(name: String) = BoxModule.read(Seq(file(s"$name.scala")), Some(s"meridian.box.source.$name"), bytes)
+      def read(name: String) = BoxReader.read(Seq(file(s"$name.scala")), Some(s"meridian.box.source.$name"), bytes)
       val module = read("PassingHostBox")
       assert(BoxPins.misfits(there, module, atHost = true).isEmpty)
       val missing = BoxPins.of(there, atHost = true).map(_.name).filterNot(module.has)
@@ -179,16 +179,16 @@ class BoxSourceTest extends AnyFunSuite with BoxFiles {
       assert(!bare.ports.exists(_.name.matches("s_axil.*|.*dma.*|irq|phc.*|box_.*|.*_time.*")))
       assert(!there.copy(hostBox = Some(bare)).stampsAtHost && there.copy(hostBox = Some(module)).stampsAtHost)
     }
-    val atWire = BoxModule.read(Seq(file("PassingBox.scala")), Some("meridian.box.source.PassingBox"), 32)
+    val atWire = BoxReader.read(Seq(file("PassingBox.scala")), Some("meridian.box.source.PassingBox"), 32)
     assert(
       refused(p.copy(hostBox = Some(atWire))).contains("it has no port m_axis_rx_tuser_function, an output of 8 bits")
     )
   }
 
   test("a class that is no box is told what it lacks") {
-    def read(name: String) = refused(BoxModule.read(Seq(file("X.scala")), Some(s"meridian.box.source.$name"), 64))
+    def read(name: String) = refused(BoxReader.read(Seq(file("X.scala")), Some(s"meridian.box.source.$name"), 64))
     assert(read("Missing").contains("there is no class meridian.box.source.Missing"))
-    assert(read("BoxModuleTest").contains("does not extend meridian.box.SpinalBox, or HostSpinalBox"))
+    assert(read("BoxReaderTest").contains("does not extend meridian.box.SpinalBox, or HostSpinalBox"))
     assert(read("GreedyBox").contains("needs one parameter, hostBytes"))
     assert(read("NarrowBox").contains("beats of 32 bytes"))
     assert(read("OpenBox").contains("is abstract"))
@@ -201,26 +201,26 @@ class BoxSourceTest extends AnyFunSuite with BoxFiles {
     }
     val top =
       file("top.v", s"`include \"names.vh\"\nmodule top (${body.mkString(", ")});\nwire x = `PASS;\nendmodule\n")
-    assert(refused(BoxModule.read(Seq(top), None, 32)).contains("names.vh")) // it is beside it, but was not named
+    assert(refused(BoxReader.read(Seq(top), None, 32)).contains("names.vh")) // it is beside it, but was not named
     file("more.vh", "`define MORE 1\n")
     val deep = file("deep.v", Files.readString(top.toPath).replace("module top", "`include \"more.vh\"\nmodule deep"))
-    assert(refused(BoxModule.read(Seq(header, deep), None, 32)).contains("more.vh")) // beside a header that was named
-    val module = BoxModule.read(Seq(header, top), None, 32)
+    assert(refused(BoxReader.read(Seq(header, deep), None, 32)).contains("more.vh")) // beside a header that was named
+    val module = BoxReader.read(Seq(header, top), None, 32)
     assert(module.name == "top" && BoxPins.misfits(p, module).isEmpty)
     val output = Files.createTempDirectory("output").toFile
     BoxFolder.write(Seq(module), output)
     assert(new File(output, "box").list.sorted.toSeq == Seq("00_top.v", "names.vh"))
-    assert(refused(BoxModule.read(Seq(header), None, 32)).contains("headers only"))
+    assert(refused(BoxReader.read(Seq(header), None, 32)).contains("headers only"))
   }
 
   test("one box is of one language") {
     val files = Seq(file("a.v"), file("b.vhd"))
-    assert(refused(BoxModule.read(files, None, 32)).contains("of more than one language"))
+    assert(refused(BoxReader.read(files, None, 32)).contains("of more than one language"))
   }
 
   test("the name of the module is that of the first source") {
-    def name(files: String*) = BoxSource.nameOf(files.map(new File(_)), None)
+    def name(files: String*) = BoxTranslation.nameOf(files.map(new File(_)), None)
     assert(name("a/one.v", "two.v") == "one" && name("x.svh", "two.sv") == "two" && name("Three.vhdl") == "Three")
-    assert(name("Four.scala") == "Four" && BoxSource.nameOf(Seq(new File("a.v")), Some("b")) == "b")
+    assert(name("Four.scala") == "Four" && BoxTranslation.nameOf(Seq(new File("a.v")), Some("b")) == "b")
   }
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box.source
 
-import meridian.box.BoxPins
+import meridian.{BoxModule, BoxPins, BoxSource, ShellParam}
 
-import meridian.ShellParam
 import org.scalatest.funsuite.AnyFunSuite
 
 import java.io.File
 import java.nio.file.Files
 
 /** Headers of users' modules, read and compared with what the shell connects. */
-class BoxModuleTest extends AnyFunSuite with BoxFiles {
+class BoxReaderTest extends AnyFunSuite with BoxFiles {
   private val p = ShellParam()
 
   /** Verilog of a module with all ports, its beats as wide as the parameter says. */
@@ -30,7 +29,7 @@ class BoxModuleTest extends AnyFunSuite with BoxFiles {
 
   test("a module with all ports fits both widths, and its parameters are read") {
     for (bytes <- Seq(32, 64)) {
-      val module = BoxModule.read(Seq(file("mine.v", header("mine"))), None, bytes)
+      val module = BoxReader.read(Seq(file("mine.v", header("mine"))), None, bytes)
       assert(BoxPins.misfits(p.copy(hostBytes = bytes), module).isEmpty)
       assert(module.set == Set("DATA_BITS") && module.parameters("DATA_BITS") == 8 * bytes)
       assert(module.parameters(BoxModule.id) == BigInt("C0FFEE00", 16) && module.parameters(BoxModule.version) == 3)
@@ -40,14 +39,14 @@ class BoxModuleTest extends AnyFunSuite with BoxFiles {
   test("optional ports may be missing, and outputs of the module's own may be there") {
     val ports = BoxPins.of(p).filter(pin => pin.needed && !BoxPins.registers.contains(pin)) :+
       BoxPins.Pin("led", toBox = false, 1, needed = false)
-    val module = BoxModule.read(Seq(file("least.sv", header("least", ports))), None, p.hostBytes)
+    val module = BoxReader.read(Seq(file("least.sv", header("least", ports))), None, p.hostBytes)
     assert(BoxPins.misfits(p, module).isEmpty)
   }
 
   test("what does not fit is told in sentences with port and width") {
     def misfits(change: BoxPins.Pin => Option[BoxPins.Pin]): Seq[String] = {
       val module =
-        BoxModule.read(Seq(file("odd.v", header("odd", BoxPins.of(p).flatMap(change(_))))), None, p.hostBytes)
+        BoxReader.read(Seq(file("odd.v", header("odd", BoxPins.of(p).flatMap(change(_))))), None, p.hostBytes)
       val told = BoxPins.misfits(p, module)
       assert(
         told.isEmpty || refused(p.copy(box = Some(module))).contains(s"the module odd does not fit:\n  ${told.head}")
@@ -82,7 +81,7 @@ class BoxModuleTest extends AnyFunSuite with BoxFiles {
 
   test("a module of a fixed width is told of the parameter") {
     val fixed = header("fixed").replaceAll("DATA_BITS-1", "511").replaceAll("DATA_BITS/8-1", "63")
-    val module = BoxModule.read(Seq(file("fixed.v", fixed)), None, p.hostBytes)
+    val module = BoxReader.read(Seq(file("fixed.v", fixed)), None, p.hostBytes)
     assert(
       BoxPins.misfits(p, module).head ==
         "s_axis_rx_tdata has 512 bits: the shell has 256 bits; a parameter DATA_BITS fits each width"
@@ -91,13 +90,13 @@ class BoxModuleTest extends AnyFunSuite with BoxFiles {
 
   test("delays in the source are read as if they were not there") {
     val text = header("late").replace("endmodule", "  reg late;\n  always @(posedge clk) late <= #1 rst;\nendmodule")
-    assert(BoxPins.misfits(p, BoxModule.read(Seq(file("late.v", text)), None, p.hostBytes)).isEmpty)
+    assert(BoxPins.misfits(p, BoxReader.read(Seq(file("late.v", text)), None, p.hostBytes)).isEmpty)
   }
 
   test("a module at the host has to say where its frames go, and one at the wire cannot") {
     val host = BoxPins.of(p, atHost = true)
     def read(name: String, ports: Seq[BoxPins.Pin]) =
-      BoxModule.read(Seq(file(s"$name.v", header(name, ports))), None, p.hostBytes)
+      BoxReader.read(Seq(file(s"$name.v", header(name, ports))), None, p.hostBytes)
     assert(BoxPins.misfits(p, read("at_host", host), atHost = true).isEmpty)
     val wire = read("at_wire", BoxPins.of(p))
     val told = BoxPins.misfits(p, wire, atHost = true)
@@ -161,7 +160,7 @@ class BoxModuleTest extends AnyFunSuite with BoxFiles {
     val shared = file("shared.v", "module shared(input clk);\nendmodule\n")
     def read(name: String, fifo: File): BoxModule = {
       val text = header(name).replace("endmodule", "  shared one(clk);\n  fifo two(clk);\nendmodule")
-      BoxModule.read(Seq(file(s"$name.v", text), shared, fifo), None, p.hostBytes)
+      BoxReader.read(Seq(file(s"$name.v", text), shared, fifo), None, p.hostBytes)
     }
     val (here, there) = (
       inFolder("fifo.v", "module fifo(input clk);\nendmodule\n"),
@@ -180,7 +179,7 @@ class BoxModuleTest extends AnyFunSuite with BoxFiles {
     def copied(name: String, text: String): File =
       Files.writeString(Files.createTempDirectory("own").resolve(name), text).toFile
     def boxes(text: String => Seq[File]) =
-      Seq("left", "right").map(name => BoxModule.read(text(name), None, p.hostBytes))
+      Seq("left", "right").map(name => BoxReader.read(text(name), None, p.hostBytes))
     val output = Files.createTempDirectory("output").toFile
     def there: Seq[String] = new File(output, "box").list.sorted.toSeq
     val fifo = "module fifo(input clk);\nendmodule\n"
@@ -202,7 +201,7 @@ class BoxModuleTest extends AnyFunSuite with BoxFiles {
     def vhdl(name: String) =
       Seq(shared, file(s"$name.vhd", entity(name, "one: entity work.fifo port map(clk => clk, q => q);")))
     BoxFolder.write(
-      Seq("left", "right").map(name => BoxModule.read(vhdl(name), Some(name), p.hostBytes)),
+      Seq("left", "right").map(name => BoxReader.read(vhdl(name), Some(name), p.hostBytes)),
       output
     )
     assert(there == Seq("00_fifo.v", "01_left.v", "02_right.v"))
@@ -215,7 +214,7 @@ class BoxModuleTest extends AnyFunSuite with BoxFiles {
         val text = s"$kind common; localparam [31:0] owner = ${name.length}; end$kind\n"
         val own = Files.writeString(Files.createTempDirectory("own").resolve("common.sv"), text).toFile
         val mine = header(name).replace("endmodule", s"  $use // module other;\nendmodule")
-        BoxModule.read(Seq(own, file(s"$name.sv", mine)), Some(name), p.hostBytes)
+        BoxReader.read(Seq(own, file(s"$name.sv", mine)), Some(name), p.hostBytes)
       }
       val (left, right) = (read("left"), read("right"))
       assert(left.modules.keySet == Set("left", "common"))
@@ -248,17 +247,17 @@ class BoxModuleTest extends AnyFunSuite with BoxFiles {
   test("two files of one name are refused") {
     val one = file("same.v", header("same"))
     val other = Files.writeString(Files.createTempDirectory("other").resolve("same.v"), "").toFile
-    assert(refused(BoxModule.read(Seq(one, other), None, p.hostBytes)).contains("have one name, same.v"))
+    assert(refused(BoxReader.read(Seq(one, other), None, p.hostBytes)).contains("have one name, same.v"))
   }
 
   test("a missing file, a missing module and Verilog with an error are told") {
-    assert(refused(BoxModule.read(Seq(new File("none.v")), None, 32)).contains("there is no file none.v"))
-    assert(refused(BoxModule.read(Seq(file("x.py", "")), None, 32)).contains("ends in none of .v, .sv"))
+    assert(refused(BoxReader.read(Seq(new File("none.v")), None, 32)).contains("there is no file none.v"))
+    assert(refused(BoxReader.read(Seq(file("x.py", "")), None, 32)).contains("ends in none of .v, .sv"))
     val other = file("other.v", header("mine"))
-    assert(refused(BoxModule.read(Seq(other), None, 32)).contains("other.v has no module other"))
-    assert(BoxModule.read(Seq(other), Some("mine"), 32).name == "mine")
+    assert(refused(BoxReader.read(Seq(other), None, 32)).contains("other.v has no module other"))
+    assert(BoxReader.read(Seq(other), Some("mine"), 32).name == "mine")
     assert(
-      refused(BoxModule.read(Seq(file("bad.v", "module bad(input clk;")), None, 32)).contains("Verilator does not read")
+      refused(BoxReader.read(Seq(file("bad.v", "module bad(input clk;")), None, 32)).contains("Verilator does not read")
     )
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box.source
 
+import meridian.{BoxModule, BoxSource}
 import meridian.box.{BoxComponent, HostSpinalBox, SpinalBox, SpinalBoxTop}
 
 import spinal.core._
@@ -13,17 +14,8 @@ import java.util.Comparator
 import java.util.regex.Pattern
 import scala.sys.process._
 
-/** Sources of a user's module. All of them become Verilog, and only that Verilog is simulated and built.
-  *
-  * @param verilog modules, in the order in which they are read
-  * @param headers what these include
-  * @param values  parameters that the Verilog does not have, as the source says
-  */
-case class BoxSource(verilog: Seq[File], headers: Seq[File], values: Map[String, BigInt] = Map.empty) {
-  def files: Seq[File] = headers ++ verilog
-}
-
-object BoxSource {
+/** Brings the sources of a user's module into Verilog. */
+object BoxTranslation {
   private def ends(file: File, endings: String*): Boolean = endings.exists(file.getName.endsWith)
   private def isHeader(file: File): Boolean = ends(file, ".vh", ".svh")
   private def isVerilog(file: File): Boolean = ends(file, ".v", ".sv")

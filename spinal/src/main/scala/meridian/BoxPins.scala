@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.box
+package meridian
 
 import meridian.dma.CommandPort
-import meridian.box.source.{BoxModule, BoxPort, BoxSource}
-import meridian.ShellParam
 
 /** The ports that a user's module has. docs/user-logic.md tells what they mean. */
 object BoxPins {
 
   /** Address bits of the registers of a box. */
   val addressBits = 16
+
+  /** Bits of what a module at the host says for a completion entry, its words 2 and 3. */
+  val completionBits = 64
+
+  /** The number of the module at the host, behind those of the ports. */
+  val hostPlace = 4
 
   /** A port of the module.
     *
@@ -29,7 +33,7 @@ object BoxPins {
   private def target(name: String, toBox: Boolean, p: ShellParam): Seq[Pin] = Seq(
     Pin(s"${name}_tuser_function", toBox, p.functionBits, needed = !toBox),
     Pin(s"${name}_tuser_queue", toBox, p.queueBits, needed = !toBox),
-    Pin(s"${name}_tuser_completion", toBox, BoxTarget.completionBits, needed = !toBox)
+    Pin(s"${name}_tuser_completion", toBox, completionBits, needed = !toBox)
   )
 
   /** When a frame came from the wire; of a module's own frames all of it or nothing. */
