@@ -2,8 +2,8 @@
 package meridian.box
 
 import meridian.ShellParam
+import meridian.bus._
 import meridian.regs.BoxRegs
-import meridian.regs.bus._
 import spinal.core._
 import spinal.lib._
 

@@ -2,9 +2,9 @@
 package meridian.box
 
 import meridian.{BoxModule, BoxPins, ShellParam}
+import meridian.bus._
 import meridian.mac.RxStamp
 import meridian.regs.BoxRegs
-import meridian.regs.bus._
 import spinal.core._
 import spinal.lib._
 

@@ -2,11 +2,11 @@
 package meridian.box
 
 import meridian.{BoxModule, BoxPins, ShellParam}
+import meridian.bus._
 import meridian.filter.RxMeta
 import meridian.frame.FrameStream
 import meridian.host.HostInterrupt
 import meridian.mac.{HostTxMeta, RxStamp}
-import meridian.regs.bus._
 import spinal.core._
 import spinal.lib._
 

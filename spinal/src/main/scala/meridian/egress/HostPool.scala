@@ -2,12 +2,12 @@
 package meridian.egress
 
 import meridian.ShellParam
+import meridian.bus.RegPort
 import meridian.egress.pool._
 import meridian.filter.PortClasses
 import meridian.frame.FrameStream
 import meridian.mac.HostTxMeta
 import meridian.regs.EgressRegs
-import meridian.regs.bus.RegPort
 import spinal.core._
 import spinal.lib._
 

@@ -5,6 +5,7 @@ import meridian.ShellParam
 import meridian.filter.{C2hMeta, QueueSwitchWrite}
 import meridian.filter.queue.FlushPoint
 import meridian.frame.FrameStream
+import meridian.qdma.{C2hPins, C2hStatusPins, CmptPins}
 import spinal.core._
 import spinal.lib._
 

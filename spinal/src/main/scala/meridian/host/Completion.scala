@@ -3,6 +3,7 @@ package meridian.host
 
 import meridian.ShellParam
 import meridian.filter.{FrameHash, QueueSwitchWrite}
+import meridian.qdma.CmptPins
 import spinal.core._
 import spinal.lib._
 

@@ -5,6 +5,7 @@ import meridian.ShellParam
 import meridian.filter.{QueueSwitchWrite, TxMeta}
 import meridian.frame.FrameStream
 import meridian.host.tunnel.Tunnel
+import meridian.qdma.H2cPins
 import spinal.core._
 import spinal.lib._
 

@@ -4,6 +4,7 @@ package meridian.host
 import meridian.ShellParam
 import meridian.filter.QueueSwitchWrite
 import meridian.frame.FrameStream
+import meridian.qdma.H2cPins
 import spinal.core._
 import spinal.lib._
 

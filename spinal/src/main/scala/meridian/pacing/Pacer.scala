@@ -5,7 +5,7 @@ import meridian.ShellParam
 import meridian.filter.{QueueSwitchWrite, TxMeta}
 import meridian.filter.queue.QueueLookup
 import meridian.frame.FrameWord
-import meridian.host.{DescriptorCreditPins, TmStatusPins}
+import meridian.qdma.{DescriptorCreditPins, TmStatusPins}
 import spinal.core._
 import spinal.lib._
 

@@ -3,9 +3,9 @@ package meridian.regs
 
 import meridian.{BoxPins, ShellParam}
 import meridian.box.{BoxControl, BoxGuard, InterruptGate}
+import meridian.bus._
 import meridian.host.HostInterrupt
-import meridian.regs.bus._
-import meridian.regs.counters._
+import meridian.page.{CounterHighs, CounterReader, PagePlace, RegPage, RegView}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType

@@ -2,12 +2,12 @@
 package meridian.regs
 
 import meridian.ShellParam
+import meridian.bus._
 import meridian.counters.CounterBank
 import meridian.egress.EgressClass
 import meridian.egress.pool._
 import meridian.filter.PortClasses
-import meridian.regs.bus._
-import meridian.regs.counters._
+import meridian.page.{CounterName, PagePlace, RegPage, RegView}
 import spinal.core._
 import spinal.lib._
 

@@ -2,10 +2,10 @@
 package meridian.regs
 
 import meridian.ShellParam
+import meridian.bus._
 import meridian.counters.CounterBank
 import meridian.mac.pause._
-import meridian.regs.bus._
-import meridian.regs.counters._
+import meridian.page.{CounterName, CounterReader, PagePlace, RegPage, RegView}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType

@@ -2,9 +2,9 @@
 package meridian.regs
 
 import meridian.ShellParam
+import meridian.bus._
 import meridian.pacing.Pacing
-import meridian.regs.bus._
-import meridian.regs.counters._
+import meridian.page.{CounterName, PagePlace, RegPage, RegView}
 import meridian.selftest._
 import spinal.core._
 import spinal.lib._

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.shell
 
-import meridian.dma.CommandPort
 import meridian.ShellParam
 import meridian.box.{BoxAccess, HostBox, WireBoxes}
+import meridian.bus.RegPort
+import meridian.dma.CommandPort
 import meridian.egress.{EgressClass, HostPool}
 import meridian.egress.pool.{PoolParam, PoolPort}
+import meridian.filter._
 import meridian.filter.mactable._
 import meridian.filter.queue._
-import meridian.filter._
 import meridian.frame.FrameStream
 import meridian.host._
 import meridian.host.tunnel.Tunnel
 import meridian.mac.{HostTxMeta, RxStamp}
 import meridian.pacing.Pacer
+import meridian.qdma.QdmaPins
 import meridian.regs.{BoxRegs, HostRegs}
-import meridian.regs.bus.RegPort
 import meridian.selftest.HostSelfTest
 import meridian.veb.{PsLookup, VebPsPort, VebSwitch}
 import spinal.core._

@@ -2,12 +2,12 @@
 package meridian.shell
 
 import meridian.ShellParam
+import meridian.bus.RegPort
 import meridian.frame.FrameStream
 import meridian.mac._
 import meridian.psport.{PsAxi, PsPort}
 import meridian.ptp._
 import meridian.regs.{BoxRegs, CardRegs, PausePort}
-import meridian.regs.bus.RegPort
 import meridian.selftest.port.{PortTest, PortTestRx, PortTestTx}
 import meridian.transceiver.TransceiverPort
 import meridian.veb.PsVebEvents

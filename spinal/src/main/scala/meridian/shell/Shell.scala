@@ -3,6 +3,7 @@ package meridian.shell
 
 import meridian.ShellParam
 import meridian.box.BoxTime
+import meridian.bus.RegCrossing
 import meridian.counters.EventCounterCC
 import meridian.crossing.CrossingFinder
 import meridian.dma.engine.DmaEngine
@@ -11,7 +12,6 @@ import meridian.mac.{PortRx, PortTx}
 import meridian.mac.pause.{PauseReport, PauseRx}
 import meridian.ptp._
 import meridian.regs.{BoxRegs, CardRegs}
-import meridian.regs.bus.RegCrossing
 import meridian.selftest.port.MacLoop
 import meridian.transceiver.TransceiverCrossing
 import meridian.veb.PsBridge

@@ -2,7 +2,7 @@
 package meridian.filter.queue
 
 import meridian.ShellParam
-import meridian.host.TmStatusPins
+import meridian.qdma.TmStatusPins
 import spinal.core._
 import spinal.lib._
 

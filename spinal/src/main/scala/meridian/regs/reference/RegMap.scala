@@ -6,6 +6,7 @@ import meridian.filter.{RxVerdict, TxVerdict}
 import meridian.filter.mactable.{MacOperation, MacStatus}
 import meridian.filter.rss.HashType
 import meridian.host.{Checksum, CompletionLayout, H2cRequest, L4Kind, LayoutField}
+import meridian.page.{CounterName, PagePlace, RegPage, RegView}
 import meridian.regs._
 import meridian.regs.counters._
 import meridian.selftest.{SelfTest, SelfTestEnd, SelfTestRefusal}

@@ -2,9 +2,9 @@
 package meridian.selftest.port
 
 import meridian.ShellParam
+import meridian.bus.RegPort
 import meridian.mac.{MacRxRecord, MacTxRecord}
 import meridian.regs.PortTestRegs
-import meridian.regs.bus.RegPort
 import spinal.core._
 import spinal.lib._
 

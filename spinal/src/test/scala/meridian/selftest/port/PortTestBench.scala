@@ -2,10 +2,10 @@
 package meridian.selftest.port
 
 import meridian.ShellParam
+import meridian.bus.RegPort
 import meridian.frame.FrameStream
 import meridian.mac._
 import meridian.ptp.PtpTime
-import meridian.regs.bus.RegPort
 import meridian.regs.PortTestRegs
 import meridian.selftest.TestFrameModel
 import spinal.core._

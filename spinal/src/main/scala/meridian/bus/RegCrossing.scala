@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs.bus
+package meridian.bus
 
 import meridian.crossing.Crossing
 import spinal.core._

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.page
 
-import meridian.regs.bus._
-import meridian.regs.counters._
+import meridian.bus._
 import spinal.core._
 import spinal.lib.bus.localbus.{MemBus, MemBusConfig}
 import spinal.lib.bus.misc.SizeMapping

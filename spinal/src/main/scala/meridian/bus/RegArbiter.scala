@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs.bus
+package meridian.bus
 
 import spinal.core._
 import spinal.lib._

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.bus
 
-import meridian.regs.bus._
 import meridian.Proof
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._

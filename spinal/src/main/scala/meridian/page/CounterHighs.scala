@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs.counters
+package meridian.page
 
-import meridian.regs.bus._
 import meridian.ShellParam
+import meridian.bus._
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.RegInst

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.bus
 
 import meridian.{Pdr, Proof}
-import meridian.regs.bus.RegToAxiLite
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
