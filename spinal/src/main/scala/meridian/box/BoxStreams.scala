@@ -2,9 +2,8 @@
 package meridian.box
 
 import meridian.{BoxPins, ShellParam}
-import meridian.filter.C2hMeta
 import meridian.host.{CompletionLayout, LayoutField}
-import meridian.mac.RxStamp
+import meridian.meta.{C2hMeta, RxStamp, TxSender}
 import spinal.core._
 import spinal.lib._
 
@@ -19,12 +18,6 @@ case class BoxInfo(p: ShellParam) extends Bundle {
   val size = p.lengthType()
   val source = Bits(16 bits) // 1 << (6 + port) of a MAC, 1 << PF of a PF, 0 of a VF
   val destination = Bits(16 bits) // the same coding; 0 at the wire, where it is not known
-}
-
-/** Who sent a frame of the host; known behind the transmit filter. */
-case class TxSender(p: ShellParam) extends Bundle {
-  val function = p.functionType()
-  val queue = p.queueType()
 }
 
 /** Where a received frame goes, at the host: what the shell says of a frame, and what a box says of its own. */

@@ -3,7 +3,7 @@ package meridian.box
 
 import meridian.{BoxPins, ShellParam}
 import meridian.dma.HostCommand
-import meridian.mac.RxStamp
+import meridian.meta.RxStamp
 import spinal.core._
 import spinal.lib._
 

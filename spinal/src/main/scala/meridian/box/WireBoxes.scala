@@ -3,10 +3,9 @@ package meridian.box
 
 import meridian.{BoxModule, BoxPins, ShellParam}
 import meridian.bus._
-import meridian.filter.RxMeta
 import meridian.frame.FrameStream
 import meridian.host.HostInterrupt
-import meridian.mac.{HostTxMeta, RxStamp}
+import meridian.meta.{HostTxMeta, RxMeta, RxStamp}
 import spinal.core._
 import spinal.lib._
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.ShellParam
 import meridian.filter.copies._
 import meridian.filter.mactable._
 import meridian.filter.queue._
 import meridian.filter.rss._
-import meridian.ShellParam
+import meridian.meta.{RxRecord, RxTarget, RxVerdict}
+import meridian.settings.{FunctionFlags, GroupWrite, HashKeyWrite, IndirectionWrite, PortFlags}
 import spinal.core._
 import spinal.lib._
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.ShellParam
 import meridian.filter.copies._
 import meridian.filter.rss._
-import meridian.ShellParam
+import meridian.meta.{RxSource, RxTarget}
 import spinal.core._
 
 /** What is to be done with a frame: deliver it, copy it, or else drop it. */

@@ -2,10 +2,11 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.{QueueSwitchWrite, TxMeta}
 import meridian.frame.FrameStream
 import meridian.host.tunnel.Tunnel
+import meridian.meta.TxMeta
 import meridian.qdma.H2cPins
+import meridian.settings.QueueSwitchWrite
 import spinal.core._
 import spinal.lib._
 

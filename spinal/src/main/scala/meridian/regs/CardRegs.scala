@@ -3,11 +3,13 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.bus._
-import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig, PsLimit}
+import meridian.mac.PsLimit
+import meridian.meta.{MacRxRecord, MacTxRecord}
 import meridian.page.RegPage
 import meridian.psport.PsPortControl
 import meridian.ptp.{ClockLatch, PhcSignals, StampLatency}
 import meridian.regs.counters._
+import meridian.settings.PsFilterConfig
 import meridian.transceiver.TransceiverPort
 import spinal.core._
 import spinal.lib._

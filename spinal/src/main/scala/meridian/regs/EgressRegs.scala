@@ -4,10 +4,9 @@ package meridian.regs
 import meridian.ShellParam
 import meridian.bus._
 import meridian.counters.CounterBank
-import meridian.egress.EgressClass
 import meridian.egress.pool._
-import meridian.filter.PortClasses
 import meridian.page.{CounterName, PagePlace, RegPage, RegView}
+import meridian.settings.PortClasses
 import spinal.core._
 import spinal.lib._
 
@@ -81,7 +80,7 @@ class EgressRegs(p: ShellParam) extends Component {
     0x10,
     "The class of each priority (PCP). That of a frame without 802.1Q tag is 0"
   ) { (i, r) =>
-    for (n <- 0 until EgressClass.priorities)
+    for (n <- 0 until PortClasses.priorities)
       io.classes(i).of(n) := page.rw(r, 4 * n, s"priority$n", UInt(3 bits), s"of frames with priority $n", reset = n)
   }
   page.array(0x44, "strict", p.ports, 0x10, "Which classes are served first") { (i, r) =>

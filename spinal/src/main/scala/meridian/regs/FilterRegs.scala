@@ -3,10 +3,10 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.bus._
-import meridian.filter._
 import meridian.filter.mactable._
 import meridian.filter.queue._
 import meridian.page.{PagePlace, RegPage, RegView}
+import meridian.settings.GroupWrite
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType.WO

@@ -3,10 +3,10 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.bus._
-import meridian.filter._
 import meridian.filter.rss._
 import meridian.pacing.{Pacing, RateWrite}
 import meridian.regs.counters._
+import meridian.settings.{FunctionFlags, HashKeyWrite, IndirectionWrite, QueueRange, TxTagWrite}
 import spinal.core._
 import spinal.lib._
 

@@ -2,7 +2,7 @@
 package meridian.regs
 
 import meridian.ShellParam
-import meridian.filter.TxTag
+import meridian.meta.TxTag
 import meridian.pacing.Pacing
 import meridian.page.{PagePlace, RegPage, RegView}
 import meridian.regs.counters._

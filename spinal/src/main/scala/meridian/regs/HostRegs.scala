@@ -4,12 +4,13 @@ package meridian.regs
 import meridian.ShellParam
 import meridian.bus._
 import meridian.egress.EgressClass
-import meridian.filter._
 import meridian.filter.mactable._
 import meridian.filter.queue._
+import meridian.meta.{RxRecord, TxRecord}
 import meridian.pacing.RateWrite
 import meridian.page.RegPage
 import meridian.regs.counters._
+import meridian.settings._
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axilite._

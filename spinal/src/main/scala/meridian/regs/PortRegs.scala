@@ -3,9 +3,10 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.bus._
-import meridian.mac.{FrameBucket, PsFilterConfig, PsLimit}
+import meridian.mac.{FrameBucket, PsLimit}
 import meridian.page.{PagePlace, RegPage, RegView}
 import meridian.ptp.{ClockLatch, ClockMeter, PtpFineTime, StampLatency}
+import meridian.settings.PsFilterConfig
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType

@@ -3,8 +3,8 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.bus._
-import meridian.filter.QueueSwitchWrite
 import meridian.page.{PagePlace, RegPage, RegView}
+import meridian.settings.QueueSwitchWrite
 import spinal.core._
 import spinal.lib._
 

@@ -2,10 +2,11 @@
 package meridian.selftest
 
 import meridian.ShellParam
-import meridian.filter.{C2hMeta, RxFilter, TxFilter, TxMeta}
+import meridian.filter.{RxFilter, TxFilter}
 import meridian.filter.queue._
 import meridian.frame.{FrameStream, FrameWord, PriorityMerge}
 import meridian.host.H2cMeta
+import meridian.meta.{C2hMeta, TxMeta}
 import meridian.qdma.TmStatusPins
 import meridian.regs.HostRegs
 import spinal.core._

@@ -3,11 +3,12 @@ package meridian.selftest
 
 import meridian.ShellParam
 import meridian.bus.RegPort
-import meridian.filter._
 import meridian.filter.queue._
 import meridian.frame.{FrameStream, FrameWord}
 import meridian.host.H2cMeta
+import meridian.meta.{C2hMeta, RxRecord, TxRecord}
 import meridian.regs.SelfTestRegs
+import meridian.settings.{FunctionFlags, QueueRange}
 import spinal.core._
 import spinal.lib._
 

@@ -5,10 +5,12 @@ import meridian.ShellParam
 import meridian.bus.RegPort
 import meridian.frame.FrameStream
 import meridian.mac._
+import meridian.meta.{MacRxRecord, MacTxRecord, PsRxMeta, PsTxMeta, TxTimestamp}
 import meridian.psport.{PsAxi, PsPort}
 import meridian.ptp._
 import meridian.regs.{BoxRegs, CardRegs, PausePort}
 import meridian.selftest.port.{PortTest, PortTestRx, PortTestTx}
+import meridian.settings.PsFilterConfig
 import meridian.transceiver.TransceiverPort
 import meridian.veb.PsVebEvents
 import spinal.core._

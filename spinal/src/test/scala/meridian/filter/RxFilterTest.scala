@@ -2,6 +2,7 @@
 package meridian.filter
 
 import meridian.{BoxPins, ShellParam}
+import meridian.meta.RxVerdict
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core.sim._
 

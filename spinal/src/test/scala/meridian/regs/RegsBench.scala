@@ -3,12 +3,12 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.bus._
-import meridian.filter._
 import meridian.filter.mactable._
 import meridian.filter.queue._
-import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig}
+import meridian.meta.{MacRxRecord, MacTxRecord, RxRecord, TxRecord}
 import meridian.pacing.RateWrite
 import meridian.ptp.{ClockLatch, PtpFineTime}
+import meridian.settings._
 import spinal.core._
 import spinal.core.sim._
 import spinal.lib._

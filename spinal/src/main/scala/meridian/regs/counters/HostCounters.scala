@@ -3,7 +3,7 @@ package meridian.regs.counters
 
 import meridian.ShellParam
 import meridian.counters.CounterBank
-import meridian.filter._
+import meridian.meta.{RxRecord, RxVerdict, TxCopyRecord, TxRecord, TxVerdict}
 import meridian.page.CounterName
 import spinal.core._
 import spinal.lib._

@@ -3,7 +3,7 @@ package meridian.regs.counters
 
 import meridian.ShellParam
 import meridian.bus._
-import meridian.mac.{MacRxRecord, MacTxRecord}
+import meridian.meta.{MacRxRecord, MacTxRecord}
 import meridian.page.{PagePlace, RegPage, RegView}
 import spinal.core._
 import spinal.lib._

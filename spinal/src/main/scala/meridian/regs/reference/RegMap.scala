@@ -2,10 +2,9 @@
 package meridian.regs.reference
 
 import meridian.{BoxPins, ShellParam}
-import meridian.filter.{RxVerdict, TxVerdict}
 import meridian.filter.mactable.{MacOperation, MacStatus}
-import meridian.filter.rss.HashType
 import meridian.host.{Checksum, CompletionLayout, H2cRequest, L4Kind, LayoutField}
+import meridian.meta.{HashType, RxVerdict, TxVerdict}
 import meridian.page.{CounterName, PagePlace, RegPage, RegView}
 import meridian.regs._
 import meridian.regs.counters._

@@ -3,7 +3,7 @@ package meridian.selftest.port
 
 import meridian.ShellParam
 import meridian.bus.RegPort
-import meridian.mac.{MacRxRecord, MacTxRecord}
+import meridian.meta.{MacRxRecord, MacTxRecord}
 import meridian.regs.PortTestRegs
 import spinal.core._
 import spinal.lib._

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.filter
+package meridian.settings
 
 import meridian.ShellParam
-import meridian.egress.EgressClass
-import meridian.egress.pool.PoolParam
+import meridian.meta.{PoolPlace, TxTag}
 import spinal.core._
 import spinal.lib._
 
@@ -22,7 +21,13 @@ case class FunctionFlags(p: ShellParam) extends Bundle {
 
 /** The class of each priority (PCP) in a pool. */
 case class PortClasses() extends Bundle {
-  val of = Vec(UInt(log2Up(PoolParam.classes) bits), EgressClass.priorities)
+  val of = Vec(UInt(log2Up(PoolPlace.classes) bits), PortClasses.priorities)
+}
+
+object PortClasses {
+
+  /** Values of a PCP, the priority in an 802.1Q tag; a frame without tag has 0. */
+  val priorities = 8
 }
 
 /** Per-port switches of the host side, from the registers (host clock). */
@@ -33,16 +38,8 @@ case class PortFlags(p: ShellParam) extends Bundle {
   val veb = Bool() // frames go between functions of the port, and the PS, inside the card
   val defaultValid = Bool() // unknown unicast goes to defaultFunction
   val defaultFunction = p.functionType()
-  val high = p.twoQueues generate Bits(EgressClass.priorities bits) // which priorities (PCP) go to the upper queue
+  val high = p.twoQueues generate Bits(PortClasses.priorities bits) // which priorities (PCP) go to the upper queue
   val classes = p.pool generate PortClasses() // of a pool
-}
-
-/** A tag that a frame from the host gets. */
-case class TxTag() extends Bundle {
-  val insert = Bool()
-  val tci = Bits(16 bits)
-  def vid: UInt = tci(11 downto 0).asUInt
-  def pcp: UInt = tci(15 downto 13).asUInt
 }
 
 /** A write to the tag that the frames of a function get. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.filter
+package meridian.settings
 
 import spinal.core._
 import spinal.lib._

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.filter.rss
+package meridian.meta
 
 import spinal.core._
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.mac
+package meridian.ptp
 
+import meridian.frame.RxBeat
 import spinal.core._
 import spinal.lib._
 
