@@ -3,9 +3,9 @@ package meridian.box
 
 import meridian.ShellParam
 import meridian.filter.BeatData
-import meridian.filter.queue._
 import meridian.frame.{FrameStream, PacketWord}
 import meridian.meta.C2hMeta
+import meridian.queue._
 import spinal.core._
 import spinal.lib._
 

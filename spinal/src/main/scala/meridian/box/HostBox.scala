@@ -4,10 +4,10 @@ package meridian.box
 import meridian.{BoxModule, BoxPins, ShellParam}
 import meridian.bus._
 import meridian.dma.CommandPort
-import meridian.filter.queue.{CreditLookup, QueueLookup}
 import meridian.frame.FrameStream
 import meridian.host.HostInterrupt
 import meridian.meta.{C2hMeta, RxStamp, TxMeta}
+import meridian.queue.{CreditLookup, QueueLookup}
 import meridian.settings.FunctionFlags
 import spinal.core._
 import spinal.lib._

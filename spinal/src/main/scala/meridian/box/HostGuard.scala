@@ -2,10 +2,9 @@
 package meridian.box
 
 import meridian.ShellParam
-import meridian.filter.queue._
 import meridian.frame.{FrameStream, PacketBuffer}
-import meridian.host.FlushChain
 import meridian.meta.{C2hMeta, TxMeta}
+import meridian.queue._
 import meridian.settings.FunctionFlags
 import spinal.core._
 import spinal.lib._

@@ -3,9 +3,9 @@ package meridian.filter
 
 import meridian.ShellParam
 import meridian.filter.mactable._
-import meridian.filter.queue._
 import meridian.mac.{Destination, PsClassifier}
 import meridian.meta.{TxDecision, TxTag, TxVerdict}
+import meridian.queue._
 import meridian.settings.{FunctionFlags, PerPort, PortFlags, PsFilterConfig, TxTagWrite}
 import spinal.core._
 import spinal.lib._

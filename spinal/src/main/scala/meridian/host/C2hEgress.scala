@@ -2,10 +2,10 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.queue.FlushPoint
 import meridian.frame.FrameStream
 import meridian.meta.C2hMeta
 import meridian.qdma.{C2hPins, C2hStatusPins, CmptPins}
+import meridian.queue.FlushPoint
 import meridian.settings.QueueSwitchWrite
 import spinal.core._
 import spinal.lib._

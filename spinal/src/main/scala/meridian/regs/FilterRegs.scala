@@ -4,8 +4,8 @@ package meridian.regs
 import meridian.ShellParam
 import meridian.bus._
 import meridian.filter.mactable._
-import meridian.filter.queue._
 import meridian.page.{PagePlace, RegPage, RegView}
+import meridian.queue._
 import meridian.settings.GroupWrite
 import spinal.core._
 import spinal.lib._

@@ -5,10 +5,10 @@ import meridian.ShellParam
 import meridian.bus._
 import meridian.egress.EgressClass
 import meridian.filter.mactable._
-import meridian.filter.queue._
 import meridian.meta.{RxRecord, TxRecord}
 import meridian.pacing.RateWrite
 import meridian.page.RegPage
+import meridian.queue._
 import meridian.regs.counters._
 import meridian.settings._
 import spinal.core._

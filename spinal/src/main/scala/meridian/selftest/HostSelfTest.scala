@@ -3,11 +3,11 @@ package meridian.selftest
 
 import meridian.ShellParam
 import meridian.filter.{RxFilter, TxFilter}
-import meridian.filter.queue._
 import meridian.frame.{FrameStream, FrameWord, PriorityMerge}
 import meridian.host.H2cMeta
 import meridian.meta.{C2hMeta, TxMeta}
 import meridian.qdma.TmStatusPins
+import meridian.queue._
 import meridian.regs.HostRegs
 import spinal.core._
 import spinal.lib._

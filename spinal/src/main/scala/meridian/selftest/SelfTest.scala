@@ -3,10 +3,10 @@ package meridian.selftest
 
 import meridian.ShellParam
 import meridian.bus.RegPort
-import meridian.filter.queue._
 import meridian.frame.{FrameStream, FrameWord}
 import meridian.host.H2cMeta
 import meridian.meta.{C2hMeta, RxRecord, TxRecord}
+import meridian.queue._
 import meridian.regs.SelfTestRegs
 import meridian.settings.{FunctionFlags, QueueRange}
 import spinal.core._

@@ -9,13 +9,13 @@ import meridian.egress.{EgressClass, HostPool}
 import meridian.egress.pool.{PoolParam, PoolPort}
 import meridian.filter._
 import meridian.filter.mactable._
-import meridian.filter.queue._
 import meridian.frame.FrameStream
 import meridian.host._
 import meridian.host.tunnel.Tunnel
 import meridian.meta.{HostTxMeta, RxMeta, RxStamp}
 import meridian.pacing.Pacer
 import meridian.qdma.QdmaPins
+import meridian.queue._
 import meridian.regs.{BoxRegs, HostRegs}
 import meridian.selftest.HostSelfTest
 import meridian.settings.PortClasses

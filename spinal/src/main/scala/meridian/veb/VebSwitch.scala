@@ -2,9 +2,9 @@
 package meridian.veb
 
 import meridian.ShellParam
-import meridian.filter.queue._
 import meridian.frame._
 import meridian.meta.{RxMeta, TxCopy}
+import meridian.queue._
 import spinal.core._
 import spinal.lib._
 

@@ -4,10 +4,10 @@ package meridian.regs
 import meridian.ShellParam
 import meridian.bus._
 import meridian.filter.mactable._
-import meridian.filter.queue._
 import meridian.meta.{MacRxRecord, MacTxRecord, RxRecord, TxRecord}
 import meridian.pacing.RateWrite
 import meridian.ptp.{ClockLatch, PtpFineTime}
+import meridian.queue._
 import meridian.settings._
 import spinal.core._
 import spinal.core.sim._

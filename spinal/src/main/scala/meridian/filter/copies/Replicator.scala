@@ -2,7 +2,6 @@
 package meridian.filter.copies
 
 import meridian.ShellParam
-import meridian.filter._
 import meridian.frame.FrameStream
 import meridian.meta.{RxStamp, RxTarget}
 import meridian.promise.Promise

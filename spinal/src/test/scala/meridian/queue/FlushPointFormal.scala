@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.filter.queue
+package meridian.queue
 
 import meridian.{LongTest, Pdr, Proof}
 import org.scalatest.funsuite.AnyFunSuite

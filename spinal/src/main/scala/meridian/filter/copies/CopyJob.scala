@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.filter
+package meridian.filter.copies
 
 import meridian.ShellParam
-import meridian.filter.copies._
 import meridian.filter.rss._
 import meridian.meta.{RxSource, RxTarget}
 import spinal.core._
-
-/** What is to be done with a frame: deliver it, copy it, or else drop it. */
-case class RxDecision(p: ShellParam) extends Bundle {
-  val deliver = Bool()
-  val copy = Bool()
-  val target = RxTarget(p)
-}
 
 /** A frame for several functions that asks for room in the replicator. */
 case class CopyJob(p: ShellParam) extends Bundle {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.host
+package meridian.queue
 
 import spinal.core._
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.host
+package meridian.queue
 
 import meridian.host.FrameSim._
 import org.scalatest.funsuite.AnyFunSuite
