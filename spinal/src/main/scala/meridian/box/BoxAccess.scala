@@ -3,7 +3,6 @@ package meridian.box
 
 import meridian.ShellParam
 import meridian.bus._
-import meridian.regs.BoxRegs
 import spinal.core._
 import spinal.lib._
 

@@ -4,7 +4,6 @@ package meridian.box
 import meridian.{BoxModule, BoxPins, ShellParam}
 import meridian.bus._
 import meridian.meta.RxStamp
-import meridian.regs.BoxRegs
 import spinal.core._
 import spinal.lib._
 

@@ -6,7 +6,6 @@ import meridian.bus.RegPort
 import meridian.egress.pool._
 import meridian.frame.FrameStream
 import meridian.meta.HostTxMeta
-import meridian.regs.EgressRegs
 import meridian.settings.PortClasses
 import spinal.core._
 import spinal.lib._

@@ -2,8 +2,10 @@
 package meridian.regs
 
 import meridian.ShellParam
+import meridian.box.{BoxIrqRegs, BoxRegs}
 import meridian.bus._
 import meridian.mac.PsLimit
+import meridian.mac.pause.{PausePort, PauseRegs}
 import meridian.meta.{MacRxRecord, MacTxRecord}
 import meridian.page.RegPage
 import meridian.psport.PsPortControl

@@ -2,14 +2,16 @@
 package meridian.regs
 
 import meridian.ShellParam
+import meridian.box.BoxRegs
 import meridian.bus._
-import meridian.egress.EgressClass
+import meridian.egress.{EgressClass, EgressRegs}
 import meridian.filter.mactable._
 import meridian.meta.{RxRecord, TxRecord}
 import meridian.pacing.RateWrite
 import meridian.page.RegPage
 import meridian.queue._
 import meridian.regs.counters._
+import meridian.selftest.SelfTestRegs
 import meridian.settings._
 import spinal.core._
 import spinal.lib._

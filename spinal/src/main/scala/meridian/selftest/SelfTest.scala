@@ -7,7 +7,6 @@ import meridian.frame.{FrameStream, FrameWord}
 import meridian.host.H2cMeta
 import meridian.meta.{C2hMeta, RxRecord, TxRecord}
 import meridian.queue._
-import meridian.regs.SelfTestRegs
 import meridian.settings.{FunctionFlags, QueueRange}
 import spinal.core._
 import spinal.lib._

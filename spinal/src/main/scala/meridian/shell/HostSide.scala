@@ -2,7 +2,7 @@
 package meridian.shell
 
 import meridian.ShellParam
-import meridian.box.{BoxAccess, HostBox, WireBoxes}
+import meridian.box.{BoxAccess, BoxRegs, HostBox, WireBoxes}
 import meridian.bus.RegPort
 import meridian.dma.CommandPort
 import meridian.egress.{EgressClass, HostPool}
@@ -16,7 +16,7 @@ import meridian.meta.{HostTxMeta, RxMeta, RxStamp}
 import meridian.pacing.Pacer
 import meridian.qdma.QdmaPins
 import meridian.queue._
-import meridian.regs.{BoxRegs, HostRegs}
+import meridian.regs.HostRegs
 import meridian.selftest.HostSelfTest
 import meridian.settings.PortClasses
 import meridian.veb.{PsLookup, VebPsPort, VebSwitch}

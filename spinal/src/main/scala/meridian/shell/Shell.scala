@@ -2,7 +2,7 @@
 package meridian.shell
 
 import meridian.ShellParam
-import meridian.box.BoxTime
+import meridian.box.{BoxRegs, BoxTime}
 import meridian.bus.RegCrossing
 import meridian.counters.EventCounterCC
 import meridian.crossing.CrossingFinder
@@ -11,7 +11,7 @@ import meridian.dma.memory.CardMemory
 import meridian.mac.{PortRx, PortTx}
 import meridian.mac.pause.{PauseReport, PauseRx}
 import meridian.ptp._
-import meridian.regs.{BoxRegs, CardRegs}
+import meridian.regs.CardRegs
 import meridian.selftest.port.MacLoop
 import meridian.transceiver.TransceiverCrossing
 import meridian.veb.PsBridge

@@ -2,8 +2,11 @@
 package meridian.regs.reference
 
 import meridian.{BoxPins, ShellParam}
+import meridian.box.BoxRegs
+import meridian.egress.EgressRegs
 import meridian.filter.mactable.{MacOperation, MacStatus}
 import meridian.host.{Checksum, CompletionLayout, H2cRequest, L4Kind, LayoutField}
+import meridian.mac.pause.PauseRefusal
 import meridian.meta.{HashType, RxVerdict, TxVerdict}
 import meridian.page.{CounterName, PagePlace, RegPage, RegView}
 import meridian.regs._

@@ -4,7 +4,6 @@ package meridian.selftest.port
 import meridian.ShellParam
 import meridian.bus.RegPort
 import meridian.meta.{MacRxRecord, MacTxRecord}
-import meridian.regs.PortTestRegs
 import spinal.core._
 import spinal.lib._
 

@@ -7,7 +7,6 @@ import meridian.frame.FrameStream
 import meridian.mac._
 import meridian.meta.{HostTxMeta, MacRxRecord, MacTxRecord, PsRxMeta, PsTxMeta, TxTimestamp}
 import meridian.ptp.PtpTime
-import meridian.regs.PortTestRegs
 import meridian.selftest.TestFrameModel
 import meridian.settings.PsFilterConfig
 import spinal.core._

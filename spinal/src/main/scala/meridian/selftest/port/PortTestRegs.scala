@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.selftest.port
 
 import meridian.ShellParam
 import meridian.bus._
 import meridian.pacing.Pacing
 import meridian.page.{CounterName, CounterReader, PagePlace, RegPage, RegView}
-import meridian.selftest.port._
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType._

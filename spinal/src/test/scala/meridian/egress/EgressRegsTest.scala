@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.egress
 
 import meridian.ShellParam
 import meridian.egress.pool.PoolParam

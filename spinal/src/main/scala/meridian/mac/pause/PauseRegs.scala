@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.mac.pause
 
 import meridian.ShellParam
 import meridian.bus._
 import meridian.counters.CounterBank
-import meridian.mac.pause._
 import meridian.page.{CounterName, CounterReader, PagePlace, RegPage, RegView}
 import spinal.core._
 import spinal.lib._

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.box
 
 import meridian.{BoxPins, ShellParam}
-import meridian.box.{BoxControl, BoxGuard, InterruptGate}
 import meridian.bus._
 import meridian.host.HostInterrupt
 import meridian.page.{CounterHighs, CounterReader, PagePlace, RegPage, RegView}

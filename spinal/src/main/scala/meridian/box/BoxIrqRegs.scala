@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.box
 
 import meridian.ShellParam
-import meridian.box.InterruptGate
 import meridian.bus._
 import meridian.page.{PagePlace, RegPage, RegView}
 import spinal.core._

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.selftest
 
 import meridian.ShellParam
 import meridian.bus._
 import meridian.pacing.Pacing
 import meridian.page.{CounterName, PagePlace, RegPage, RegView}
-import meridian.selftest._
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType._

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.mac.pause
 
 import meridian.ShellParam
-import meridian.mac.pause.PauseSender
+import meridian.regs.PortRegs
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._
