@@ -11,34 +11,9 @@ from documents import ROOT
 
 SOURCES = ROOT / "spinal/src/main/scala"
 #: Names of packages below meridian; "" is meridian itself, which has the shell's parameters.
-CYCLES = [
-    {
-        "box",
-        "filter",
-        "mac",
-        "psport",
-        "regs",
-        "selftest",
-        "selftest.port",
-        "veb",
-    },
-    {
-        "egress",
-        "egress.pool",
-    },
-    {
-        "host",
-        "host.tunnel",
-    },
-]
+CYCLES: list[set[str]] = []
 #: Two packages of which each imports from the other.
-BOTH_WAYS = {
-    ("egress", "egress.pool"),
-    ("host", "host.tunnel"),
-    ("mac", "selftest.port"),
-    ("regs", "selftest"),
-    ("selftest", "selftest.port"),
-}
+BOTH_WAYS: set[tuple[str, str]] = set()
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 

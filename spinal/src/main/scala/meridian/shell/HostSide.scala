@@ -17,7 +17,6 @@ import meridian.pacing.Pacer
 import meridian.qdma.QdmaPins
 import meridian.queue._
 import meridian.regs.HostRegs
-import meridian.selftest.HostSelfTest
 import meridian.settings.PortClasses
 import meridian.veb.{PsLookup, VebPsPort, VebSwitch}
 import spinal.core._

@@ -8,11 +8,10 @@ import meridian.counters.EventCounterCC
 import meridian.crossing.CrossingFinder
 import meridian.dma.engine.DmaEngine
 import meridian.dma.memory.CardMemory
-import meridian.mac.{PortRx, PortTx}
+import meridian.mac.{MacLoop, PortRx, PortTx}
 import meridian.mac.pause.{PauseReport, PauseRx}
 import meridian.ptp._
 import meridian.regs.CardRegs
-import meridian.selftest.port.MacLoop
 import meridian.transceiver.TransceiverCrossing
 import meridian.veb.PsBridge
 import spinal.core._

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.host
+package meridian.shell
 
 import meridian.ShellParam
 import meridian.frame.FrameStream
+import meridian.host.{H2cIngress, Segmenter, TxOffload}
 import meridian.host.tunnel.Tunnel
 import meridian.meta.TxMeta
 import meridian.qdma.H2cPins

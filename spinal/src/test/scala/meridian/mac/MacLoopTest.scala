@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.selftest.port
+package meridian.mac
 
 import meridian.ShellParam
+import meridian.selftest.port.{PortTestBench, PortTestState, PortTestTop}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core.sim._
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.selftest.port
+package meridian.mac
 
 import meridian.counters.EventCounterCC
 import meridian.frame.CrossingFifo
-import meridian.mac.{MacRxPins, MacTxPins}
 import meridian.ptp.PtpTime
 import meridian.transceiver.MacLoopControl
 import spinal.core._

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.selftest
+package meridian.shell
 
 import meridian.ShellParam
 import meridian.filter.{RxFilter, TxFilter}
@@ -9,16 +9,9 @@ import meridian.meta.{C2hMeta, TxMeta}
 import meridian.qdma.TmStatusPins
 import meridian.queue._
 import meridian.regs.HostRegs
+import meridian.selftest.SelfTest
 import spinal.core._
 import spinal.lib._
-
-object HostSelfTest {
-
-  /** A waiting frame of the test goes after as many received ones. So test frames of 9,600 bytes take 13 % of the stream
-    * from received frames of 60 bytes, if these ask for all of it.
-    */
-  val testAfter = 1024
-}
 
 /** The self-test among the blocks of the host side: where its frames join and leave the others'.
   *
@@ -51,7 +44,7 @@ class HostSelfTest(
     val word = FrameWord(p.hostBytes, C2hMeta(p))
     val ofTest = Bool()
   }
-  val merge = new PriorityMerge(MergedBeat(), HostSelfTest.testAfter)
+  val merge = new PriorityMerge(MergedBeat(), SelfTest.testAfter)
   val begun, ofRx, ofTest = Bool()
   private def marked(frames: Stream[Fragment[FrameWord[C2hMeta]]], test: Boolean) = {
     val beat = Fragment(MergedBeat())

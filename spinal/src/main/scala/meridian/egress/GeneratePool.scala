@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.egress.pool
+package meridian.egress
 
 import meridian.ShellParam
-import meridian.egress.HostPool
 import spinal.core._
 
 import java.io.File

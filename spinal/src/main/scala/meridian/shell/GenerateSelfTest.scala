@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.selftest
+package meridian.shell
 
 import meridian.ShellParam
+import meridian.selftest.SelfTest
 import meridian.selftest.port.{FrameTaker, PortTest, TestMerge}
 import spinal.core._
 
