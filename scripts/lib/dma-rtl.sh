@@ -5,7 +5,7 @@ hash_of() { find "$@" -type f | LC_ALL=C sort | xargs sha256sum | sha256sum | cu
 generate_dma() { # EXTENDED_TAGS: sets rtl to the folder with DmaEngine.v, and holds a lock on it as descriptor 9
   local vfs_of_a_pf=4 queues=128 read_time_out=60000 sources
   # Of the shell's sources the engine uses its own, the pins of the streams, and the bus of BAR2.
-  sources=$(hash_of spinal/src/main/scala/meridian/{dma,host/QdmaPins.scala,regs/HostRegs.scala,regs/bus} spinal/build.sbt)
+  sources=$(hash_of spinal/src/main/scala/meridian/{bus,dma,qdma} spinal/build.sbt)
   rtl=$MERIDIAN_CACHE/dma/rtl-$sources-$vfs_of_a_pf-$queues-$read_time_out-$1
   mkdir -p "$rtl"
   exec 9>"$rtl/lock"

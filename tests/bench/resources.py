@@ -69,7 +69,7 @@ def of_self_test(width: int, functions: int) -> list[Figure]:
     out = ROOT / "build" / "rtl" / f"selftest-w{8 * width}f{functions}"
     print(f"generating the self-test, {8 * width} bit, {functions} functions", flush=True)
     subprocess.run(
-        [ROOT / "scripts" / "sbt", f"runMain meridian.selftest.GenerateSelfTest {out} {width} {functions}"],
+        [ROOT / "scripts" / "sbt", f"runMain meridian.shell.GenerateSelfTest {out} {width} {functions}"],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     for top, pin in SELF_TEST.items():
@@ -130,7 +130,7 @@ def of_segments(width: int) -> list[Figure]:
         out = ROOT / "build" / "rtl" / f"transmit-w{8 * width}{'-segments' if cuts else ''}"
         print(f"generating the way from the host to the transmit filter, {8 * width} bit, {cuts=}", flush=True)
         subprocess.run(
-            [ROOT / "scripts" / "sbt", f"runMain meridian.host.GenerateTransmit {out} {width} {str(cuts).lower()}"],
+            [ROOT / "scripts" / "sbt", f"runMain meridian.shell.GenerateTransmit {out} {width} {str(cuts).lower()}"],
             check=True, stdout=subprocess.DEVNULL,
         )  # fmt: skip
         with tempfile.TemporaryDirectory() as work:
@@ -159,7 +159,7 @@ def of_pool(width: int, ports: int) -> list[Figure]:
     out = ROOT / "build" / "rtl" / f"pool-p{ports}w{8 * width}"
     print(f"generating a pool, {8 * width} bit, {ports} ports", flush=True)
     subprocess.run(
-        [ROOT / "scripts" / "sbt", f"runMain meridian.egress.pool.GeneratePool {out} {ports} {width}"],
+        [ROOT / "scripts" / "sbt", f"runMain meridian.egress.GeneratePool {out} {ports} {width}"],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as work:

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import resources
 from netlist import End, Netlist
 
-GENERATOR = "spinal/src/main/scala/meridian/selftest/GenerateSelfTest.scala"
+GENERATOR = "spinal/src/main/scala/meridian/shell/GenerateSelfTest.scala"
 OUTPUTS = {"O", "CO", "Q", "DPO", "P", "DOA", "DOUTADOUT", "DOUTBDOUT"}
 
 

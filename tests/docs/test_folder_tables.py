@@ -24,9 +24,9 @@ def named(page: Path) -> list[str]:
 
 
 def folders(root: Path, endings: tuple[str, ...], nested: bool) -> set[str]:
-    """Folders below root that have sources of their own."""
+    """Folders below root that have sources of their own; with nested ones also root, as ".", if it has some."""
     found = {path.parent.relative_to(root) for path in root.rglob("*") if path.suffix in endings}
-    return {str(folder if nested else folder.parts[0]) for folder in found if folder.parts}
+    return {str(folder if nested else folder.parts[0]) for folder in found if nested or folder.parts}
 
 
 @pytest.mark.parametrize(("page", "root", "endings", "nested"), TABLES, ids=[page for page, *_ in TABLES])

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
-import meridian.box.BoxPins
-import meridian.box.source.BoxModule
 import meridian.dma.DmaParam
-import meridian.egress.pool.PoolParam
-import meridian.regs.BoxRegs
 import spinal.core._
 import spinal.lib._
 
@@ -110,49 +106,6 @@ case class ShellParam(
     require(misfits.isEmpty, misfits.mkString(s"the module ${module.name} does not fit$where:\n  ", "\n  ", ""))
   }
 
-  /** The same, if a shell can have all of it. */
-  def together: ShellParam = {
-    require(
-      !egress || box.isEmpty && hostBox.isEmpty,
-      "a shell with a user's module has no egress queues: leave one of the two out"
-    )
-    require(!pool || egress, "a pool is a kind of egress queues: set egress, too")
-    require(!pool || !selfTest, "a shell with a pool has no self-test: leave one of the two out")
-    require(
-      !pool || !segmentation,
-      "a pool has no room for all segments of a frame at once: leave one of the two out"
-    )
-    if (pool) PoolParam.ofShell(this)
-    require(
-      vfs.isEmpty || ownDma || selfTest,
-      "VFs of each PF are named to the QDMA IP itself: choose the DMA engine meridian, too, or the self-test"
-    )
-    require(
-      !extendedTags || ownDma,
-      "the QDMA IP has tags of its own: choose the DMA engine meridian for extended ones"
-    )
-    require(
-      !memory || ownDma,
-      "memory-mapped queues need the DMA engine of our own: choose the DMA engine meridian, too"
-    )
-    require(
-      !commands || ownDma,
-      "a module that reads or writes host memory needs the DMA engine of our own: choose the DMA engine meridian, too"
-    )
-    require(
-      vfs.isEmpty || vfs.size == pfs && vfs.forall(_ >= 0) && pfs + vfs.sum == functions,
-      s"vfs is ${vfs.mkString(",")}: name those of $pfs PFs, ${functions - pfs} together"
-    )
-    if (ownDma) {
-      require(
-        hostBytes == 32 && hostMhz == 250,
-        s"the DMA engine meridian has 256 bit at 250 MHz: choose hostBytes 32 and hostMhz 250"
-      )
-      dmaParam
-    }
-    this
-  }
-
   /** How many VFs each PF has, that of a lower PF before that of a higher one: PF 0 has all unless `vfs` says so. */
   def vfsOfPfs: Seq[Int] = if (vfs.isEmpty) (functions - pfs) +: Seq.fill(pfs - 1)(0) else vfs
 
@@ -186,7 +139,7 @@ case class ShellParam(
   def twoQueues: Boolean = egress && !pool
 
   /** Which pages of boxes the card has: one a port, and that of the box at the host. */
-  def boxPlaces: Seq[Int] = box.toSeq.flatMap(_ => 0 until ports) ++ hostBox.map(_ => BoxRegs.hostPlace)
+  def boxPlaces: Seq[Int] = box.toSeq.flatMap(_ => 0 until ports) ++ hostBox.map(_ => BoxPins.hostPlace)
   def hasBoxes: Boolean = boxPlaces.nonEmpty
 
   /** Whether a module has a port for the time of the PTP clock. */

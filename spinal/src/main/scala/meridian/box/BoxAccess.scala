@@ -2,8 +2,7 @@
 package meridian.box
 
 import meridian.ShellParam
-import meridian.regs.BoxRegs
-import meridian.regs.bus._
+import meridian.bus._
 import spinal.core._
 import spinal.lib._
 

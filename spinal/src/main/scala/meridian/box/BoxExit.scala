@@ -2,9 +2,10 @@
 package meridian.box
 
 import meridian.ShellParam
-import meridian.filter.{BeatData, C2hMeta}
-import meridian.filter.queue._
+import meridian.filter.BeatData
 import meridian.frame.{FrameStream, PacketWord}
+import meridian.meta.C2hMeta
+import meridian.queue._
 import spinal.core._
 import spinal.lib._
 

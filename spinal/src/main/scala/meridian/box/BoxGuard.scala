@@ -2,9 +2,8 @@
 package meridian.box
 
 import meridian.ShellParam
-import meridian.filter.RxMeta
 import meridian.frame.{FrameStream, PacketBuffer}
-import meridian.mac.{HostTxMeta, RxStamp}
+import meridian.meta.{HostTxMeta, RxMeta, RxStamp, TxSender}
 import spinal.core._
 import spinal.lib._
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.box.source.BoxModule
-import meridian.ShellParam
-import meridian.mac.RxStamp
-import meridian.regs.BoxRegs
-import meridian.regs.bus._
+import meridian.{BoxModule, BoxPins, ShellParam}
+import meridian.bus._
+import meridian.meta.RxStamp
 import spinal.core._
 import spinal.lib._
 

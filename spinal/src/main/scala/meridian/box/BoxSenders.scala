@@ -2,9 +2,9 @@
 package meridian.box
 
 import meridian.ShellParam
-import meridian.filter.TxMeta
-import meridian.filter.queue.QueueLookup
 import meridian.frame.FrameStream
+import meridian.meta.TxMeta
+import meridian.queue.QueueLookup
 import spinal.core._
 import spinal.lib._
 

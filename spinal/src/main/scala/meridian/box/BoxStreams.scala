@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.ShellParam
-import meridian.filter.C2hMeta
+import meridian.{BoxPins, ShellParam}
 import meridian.host.{CompletionLayout, LayoutField}
-import meridian.mac.RxStamp
+import meridian.meta.{C2hMeta, RxStamp, TxSender}
 import spinal.core._
 import spinal.lib._
 
@@ -21,21 +20,14 @@ case class BoxInfo(p: ShellParam) extends Bundle {
   val destination = Bits(16 bits) // the same coding; 0 at the wire, where it is not known
 }
 
-/** Who sent a frame of the host; known behind the transmit filter. */
-case class TxSender(p: ShellParam) extends Bundle {
-  val function = p.functionType()
-  val queue = p.queueType()
-}
-
 /** Where a received frame goes, at the host: what the shell says of a frame, and what a box says of its own. */
 case class BoxTarget(p: ShellParam) extends Bundle {
   val function = p.functionType()
   val queue = p.queueType()
-  val completion = Bits(BoxTarget.completionBits bits) // for the completion entry, as its words 2 and 3
+  val completion = Bits(BoxPins.completionBits bits) // for the completion entry, as its words 2 and 3
 }
 
 object BoxTarget {
-  val completionBits = 64
 
   /** Of a frame that the filter sends on. */
   def of(p: ShellParam, meta: C2hMeta): BoxTarget = {
@@ -49,7 +41,7 @@ object BoxTarget {
         CompletionLayout.hashType -> meta.hash.kind.asBits,
         CompletionLayout.vlanStripped -> meta.stripped.asBits
       )
-      .takeHigh(completionBits)
+      .takeHigh(BoxPins.completionBits)
     target
   }
 

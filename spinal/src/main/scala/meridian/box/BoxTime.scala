@@ -3,7 +3,7 @@ package meridian.box
 
 import meridian.ShellParam
 import meridian.frame.ResetPair
-import meridian.mac.RxStamp
+import meridian.meta.RxStamp
 import meridian.ptp.{PtpFineTime, TimeCrossing}
 import spinal.core._
 import spinal.lib._

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
+import meridian.{BoxModule, BoxPins, ShellParam}
+import meridian.bus._
 import meridian.dma.CommandPort
-import meridian.box.source.BoxModule
-import meridian.ShellParam
-import meridian.filter.queue.{CreditLookup, QueueLookup}
-import meridian.filter.{C2hMeta, FunctionFlags, TxMeta}
 import meridian.frame.FrameStream
 import meridian.host.HostInterrupt
-import meridian.mac.RxStamp
-import meridian.regs.bus._
+import meridian.meta.{C2hMeta, RxStamp, TxMeta}
+import meridian.queue.{CreditLookup, QueueLookup}
+import meridian.settings.FunctionFlags
 import spinal.core._
 import spinal.lib._
 
@@ -70,7 +69,7 @@ class HostBox(p: ShellParam, module: BoxModule) extends Component {
   val target = streams.rxOutTarget
   target.function := box.bits("m_axis_rx_tuser_function", p.functionBits).asUInt
   target.queue := box.bits("m_axis_rx_tuser_queue", p.queueBits).asUInt
-  target.completion := box.bits("m_axis_rx_tuser_completion", BoxTarget.completionBits)
+  target.completion := box.bits("m_axis_rx_tuser_completion", BoxPins.completionBits)
   val request = box.bits("m_axis_tx_tuser_request", 32)
   streams.txOutRequest.queue := box.bits("m_axis_tx_tuser_queue", p.queueBits).asUInt
   streams.txOutRequest.tci := request(15 downto 0)

@@ -2,10 +2,10 @@
 package meridian.box
 
 import meridian.ShellParam
-import meridian.filter.queue._
-import meridian.filter.{C2hMeta, FunctionFlags, TxMeta}
 import meridian.frame.{FrameStream, PacketBuffer}
-import meridian.host.FlushChain
+import meridian.meta.{C2hMeta, TxMeta}
+import meridian.queue._
+import meridian.settings.FunctionFlags
 import spinal.core._
 import spinal.lib._
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.ShellParam
+import meridian.{BoxPins, ShellParam}
 import meridian.dma.{HostCommand, HostRead, HostWrite, HostWritten}
-import meridian.mac.RxStamp
+import meridian.meta.{RxStamp, TxSender}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axilite._

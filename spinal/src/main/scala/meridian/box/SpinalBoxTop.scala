@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.ShellParam
+import meridian.{BoxPins, ShellParam}
 import meridian.dma.HostCommand
-import meridian.mac.RxStamp
+import meridian.meta.RxStamp
 import spinal.core._
 import spinal.lib._
 

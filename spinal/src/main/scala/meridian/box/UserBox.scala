@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.box.source.BoxModule
+import meridian.BoxModule
 import spinal.core._
 
 /** An instance of the user's module, with the ports that it has. */

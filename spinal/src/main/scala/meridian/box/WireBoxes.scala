@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.box.source.BoxModule
-import meridian.ShellParam
-import meridian.filter.RxMeta
+import meridian.{BoxModule, BoxPins, ShellParam}
+import meridian.bus._
 import meridian.frame.FrameStream
 import meridian.host.HostInterrupt
-import meridian.mac.{HostTxMeta, RxStamp}
-import meridian.regs.bus._
+import meridian.meta.{HostTxMeta, RxMeta, RxStamp}
 import spinal.core._
 import spinal.lib._
 

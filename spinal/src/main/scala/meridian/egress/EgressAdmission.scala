@@ -3,7 +3,7 @@ package meridian.egress
 
 import meridian.ShellParam
 import meridian.frame.FrameStream
-import meridian.mac.HostTxMeta
+import meridian.meta.HostTxMeta
 import spinal.core._
 import spinal.lib._
 

@@ -11,9 +11,6 @@ object EgressClass {
   val count = 2
   val names = Seq("lower", "upper")
 
-  /** Values of a PCP, the priority in an 802.1Q tag; a frame without tag has 0. */
-  val priorities = 8
-
   /** Of a map from PCP to class, as after reset: from 4 on high. */
   val resetMap = 0xf0
 

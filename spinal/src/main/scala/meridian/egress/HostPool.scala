@@ -2,12 +2,11 @@
 package meridian.egress
 
 import meridian.ShellParam
+import meridian.bus.RegPort
 import meridian.egress.pool._
-import meridian.filter.PortClasses
 import meridian.frame.FrameStream
-import meridian.mac.HostTxMeta
-import meridian.regs.EgressRegs
-import meridian.regs.bus.RegPort
+import meridian.meta.HostTxMeta
+import meridian.settings.PortClasses
 import spinal.core._
 import spinal.lib._
 
@@ -28,7 +27,7 @@ class HostPool(p: ShellParam) extends Component {
     /** Priorities that the other end of a port has stopped, in the clock of MacTx: each stops its class, when a frame is
       * chosen. One that is in a storm is none of them. PAUSE stops all, and its storm is one of all.
       */
-    val held = in Vec (Bits(EgressClass.priorities bits), p.ports)
+    val held = in Vec (Bits(PortClasses.priorities bits), p.ports)
     val idle = out Bool ()
   }
   val regs = new EgressRegs(p)
@@ -51,10 +50,10 @@ class HostPool(p: ShellParam) extends Component {
     io.paced(i) := pool.io.paced(i).sat(widthOf(pool.io.paced(i)) - widthOf(io.paced(i)))
     io.cells(i) <> pool.io.ports(i)
 
-    val held = BufferCC(io.held(i), B(0, EgressClass.priorities bits))
+    val held = BufferCC(io.held(i), B(0, PortClasses.priorities bits))
     pool.io.blocked(i) := RegNext(
       Vec((0 until e.classes).map { c =>
-        (0 until EgressClass.priorities).map(n => held(n) && regs.io.classes(i).of(n) === c).orR
+        (0 until PortClasses.priorities).map(n => held(n) && regs.io.classes(i).of(n) === c).orR
       }).asBits
     ).init(0)
     regs.io.begun(i) << pool.io.begun(i)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.ShellParam
 import meridian.filter.copies._
 import meridian.filter.mactable._
-import meridian.ShellParam
+import meridian.meta.RxVerdict
+import meridian.settings.{FunctionFlags, GroupWrite, PortFlags}
 import spinal.core._
 import spinal.lib._
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.filter.rss._
 import meridian.ShellParam
+import meridian.filter.rss._
 import meridian.frame.FrameWord
+import meridian.meta.{HashType, RxMeta, RxSource}
 import spinal.core._
 import spinal.lib._
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.ShellParam
 import meridian.filter.copies._
 import meridian.filter.mactable._
-import meridian.filter.queue._
 import meridian.filter.vlan._
-import meridian.ShellParam
 import meridian.frame.{FrameStream, PriorityMerge}
-import meridian.host.FlushChain
+import meridian.meta.{C2hMeta, RxMeta, RxRecord}
+import meridian.queue._
+import meridian.settings.{FunctionFlags, GroupWrite, HashKeyWrite, IndirectionWrite, PortFlags}
 import spinal.core._
 import spinal.lib._
 

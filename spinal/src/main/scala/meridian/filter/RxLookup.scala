@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.ShellParam
 import meridian.filter.copies._
 import meridian.filter.mactable._
-import meridian.filter.queue._
 import meridian.filter.rss._
-import meridian.ShellParam
+import meridian.meta.{RxRecord, RxTarget, RxVerdict}
+import meridian.queue._
+import meridian.settings.{FunctionFlags, GroupWrite, HashKeyWrite, IndirectionWrite, PortFlags}
 import spinal.core._
 import spinal.lib._
+
+/** What is to be done with a frame: deliver it, copy it, or else drop it. */
+case class RxDecision(p: ShellParam) extends Bundle {
+  val deliver = Bool()
+  val copy = Bool()
+  val target = RxTarget(p)
+}
 
 object RxLookup {
 

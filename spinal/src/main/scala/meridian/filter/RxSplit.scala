@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.promise.Promise
 import meridian.ShellParam
 import meridian.frame.FrameStream
-import meridian.mac.RxStamp
+import meridian.meta.{RxMeta, RxStamp, RxTarget}
+import meridian.promise.Promise
 import spinal.core._
 import spinal.lib._
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.promise.Promise
-import meridian.filter.vlan._
 import meridian.ShellParam
+import meridian.filter.vlan._
 import meridian.frame.FrameStream
-import meridian.mac.HostTxMeta
+import meridian.meta.{HostTxMeta, TxCopy, TxRecord, TxVerdict}
+import meridian.promise.Promise
+import meridian.settings.{PerPort, PortFlags}
 import spinal.core._
 import spinal.lib._
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.filter.mactable._
-import meridian.filter.queue._
-import meridian.filter.vlan._
 import meridian.ShellParam
+import meridian.filter.mactable._
+import meridian.filter.vlan._
 import meridian.frame.FrameStream
-import meridian.mac.{HostTxMeta, PsFilterConfig}
+import meridian.meta.{HostTxMeta, TxCopy, TxDecision, TxMeta, TxRecord}
+import meridian.queue._
+import meridian.settings.{FunctionFlags, PortFlags, PsFilterConfig, TxTagWrite}
 import spinal.core._
 import spinal.lib._
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.filter.mactable._
-import meridian.filter.queue._
 import meridian.ShellParam
-import meridian.mac.{Destination, PsClassifier, PsFilterConfig}
+import meridian.filter.mactable._
+import meridian.mac.{Destination, PsClassifier}
+import meridian.meta.{TxDecision, TxTag, TxVerdict}
+import meridian.queue._
+import meridian.settings.{FunctionFlags, PerPort, PortFlags, PsFilterConfig, TxTagWrite}
 import spinal.core._
 import spinal.lib._
 
@@ -20,20 +22,6 @@ case class TxHeader(p: ShellParam) extends Bundle {
   val tag = TxTag() // the frame asks for it
   val unfilled = Bool()
   val runt = Bool()
-}
-
-/** What is known of a frame before its end: `sent` for one that may go out. */
-case class TxDecision(p: ShellParam) extends Bundle {
-  val verdict = TxVerdict()
-  val port = p.portType()
-  val function = p.functionType()
-  val functionValid = Bool()
-  val to = TxDestinations() // of a frame that may go out
-  val tag = TxTag() // likewise
-  val unfilled = Bool()
-  val paced = Bool() // of a paced queue
-  val queue = p.box.nonEmpty generate p.queueType()
-  val pcp = p.egress generate UInt(3 bits) // priority of the frame as it goes out, 0 without a tag
 }
 
 /** Decides about a frame by its header: queue, owner, its VLAN, port state, anti-spoof, route. The verdict is the first

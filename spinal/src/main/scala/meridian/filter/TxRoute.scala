@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.meta.TxDestinations
+import meridian.settings.FunctionFlags
 import spinal.core._
 import spinal.lib._
-
-/** Where a frame of a function goes; several may hold. */
-case class TxDestinations() extends Bundle {
-  val wire = Bool()
-  val functions = Bool() // of the same port: the receive filter says which
-  val ps = Bool()
-  def somewhere: Bool = wire || functions || ps
-  def nowhere(): Unit = {
-    wire := False
-    functions := False
-    ps := False
-  }
-}
 
 object TxRoute {
 

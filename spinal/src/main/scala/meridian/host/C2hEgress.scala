@@ -2,9 +2,11 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.{C2hMeta, QueueSwitchWrite}
-import meridian.filter.queue.FlushPoint
 import meridian.frame.FrameStream
+import meridian.meta.C2hMeta
+import meridian.qdma.{C2hPins, C2hStatusPins, CmptPins}
+import meridian.queue.FlushPoint
+import meridian.settings.QueueSwitchWrite
 import spinal.core._
 import spinal.lib._
 

@@ -2,7 +2,9 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.{FrameHash, QueueSwitchWrite}
+import meridian.meta.FrameHash
+import meridian.qdma.CmptPins
+import meridian.settings.QueueSwitchWrite
 import spinal.core._
 import spinal.lib._
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.host
 
+import meridian.qdma.C2hPins
 import spinal.core._
 import spinal.lib._
 

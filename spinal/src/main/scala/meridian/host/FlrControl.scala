@@ -2,7 +2,7 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.QueueRange
+import meridian.settings.QueueRange
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._

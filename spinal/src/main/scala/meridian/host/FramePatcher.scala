@@ -2,8 +2,8 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.TxMeta
 import meridian.frame.FrameStream
+import meridian.meta.TxMeta
 import spinal.core._
 import spinal.lib._
 

@@ -2,8 +2,9 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.QueueSwitchWrite
 import meridian.frame.FrameStream
+import meridian.qdma.H2cPins
+import meridian.settings.QueueSwitchWrite
 import spinal.core._
 import spinal.lib._
 

@@ -2,8 +2,8 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.queue.FlushPoint
 import meridian.frame.FrameStream
+import meridian.queue.FlushPoint
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._

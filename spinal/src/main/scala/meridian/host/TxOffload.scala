@@ -2,9 +2,10 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.{QueueSwitchWrite, TxMeta, TxTag}
-import meridian.filter.queue.FlushPoint
-import meridian.frame.{FrameStream, FrameWord}
+import meridian.frame.FrameStream
+import meridian.meta.{TxMeta, TxTag}
+import meridian.queue.FlushPoint
+import meridian.settings.QueueSwitchWrite
 import spinal.core._
 import spinal.lib._
 

@@ -2,16 +2,9 @@
 package meridian.mac
 
 import meridian.ShellParam
+import meridian.frame.RxBeat
 import spinal.core._
 import spinal.lib._
-
-/** A beat from the MAC with its bytes counted. */
-case class RxBeat() extends Bundle {
-  val data = Bits(64 bits)
-  val count = UInt(4 bits) // bytes of the frame: 8 in all but the last beat
-  val last = Bool()
-  val error = Bool() // with last: the MAC calls the frame bad
-}
 
 /** What the beats of a frame say of its length, at its last beat. */
 case class FrameCheckResult() extends Bundle {

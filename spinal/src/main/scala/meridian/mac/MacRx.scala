@@ -3,19 +3,16 @@ package meridian.mac
 
 import meridian.ShellParam
 import meridian.frame._
-import meridian.ptp.PtpTime
+import meridian.meta.{MacRxRecord, RxStamp}
+import meridian.ptp.PtpFinder
 import meridian.selftest.port.{FrameTaker, PortTestRx}
+import meridian.settings.PsFilterConfig
 import spinal.core._
 import spinal.lib._
 
-/** When a frame arrived. */
-case class RxStamp() extends Bundle {
-  val time = PtpTime()
-  val valid = Bool()
-  def none(): Unit = {
-    time.assignFromBits(B(0, widthOf(time) bits))
-    valid := False
-  }
+/** What is kept of a received frame beside its bytes on its way to the host. */
+case class HostStored(p: ShellParam) extends Bundle {
+  val stamp = p.stamps generate RxStamp()
 }
 
 /** What is kept of a frame beside its bytes on its way to the PS. */

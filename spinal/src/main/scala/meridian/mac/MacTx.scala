@@ -4,6 +4,7 @@ package meridian.mac
 import meridian.ShellParam
 import meridian.egress.EgressClass
 import meridian.frame._
+import meridian.meta.{MacTxRecord, PsTxMeta}
 import spinal.core._
 import spinal.lib._
 

@@ -2,10 +2,11 @@
 package meridian.mac
 
 import meridian.ShellParam
-import meridian.filter.RxMeta
 import meridian.crossing.Crossing
 import meridian.frame._
+import meridian.meta.{MacRxRecord, PsRxMeta, RxMeta}
 import meridian.selftest.port.PortTestRx
+import meridian.settings.PsFilterConfig
 import spinal.core._
 import spinal.lib._
 

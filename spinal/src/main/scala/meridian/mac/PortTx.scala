@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.mac
 
-import meridian.promise.Promise
 import meridian.ShellParam
-import meridian.egress.pool.{CellFifo, PoolParam, PoolPort}
 import meridian.egress.{EgressClass, EgressQueues}
+import meridian.egress.pool.{CellFifo, PoolParam, PoolPort}
 import meridian.frame._
+import meridian.meta.{HostTxMeta, MacTxRecord, PsTxMeta, TxTimestamp}
+import meridian.promise.Promise
 import meridian.ptp.PtpTime
 import meridian.selftest.port.{PortTestTx, TestMerge}
+import meridian.settings.PortClasses
 import spinal.core._
 import spinal.lib._
 
@@ -58,10 +60,10 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     /** MacTx clock: priorities that the other end has stopped, without those in a storm. One of them stops its whole queue,
       * a cycle later. With a pool, all of them stop the port here, and each its class in the pool.
       */
-    val held = p.egress generate (in Bits (EgressClass.priorities bits))
+    val held = p.egress generate (in Bits (PortClasses.priorities bits))
 
     /** Host clock: priorities of the upper queue. */
-    val high = p.twoQueues generate (in Bits (EgressClass.priorities bits))
+    val high = p.twoQueues generate (in Bits (PortClasses.priorities bits))
 
     /** Host clock: from the pool. */
     val cells = p.pool generate slave(PoolPort(PoolParam.ofShell(p)))
@@ -149,7 +151,7 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     mac.io.pins <> io.pins
     if (p.pool) mac.io.closed := B(0, 1 bits) ## RegNext(io.held.andR, False)
     val stop = p.twoQueues generate new Area {
-      val high = BufferCC(io.high, B(EgressClass.resetMap, EgressClass.priorities bits))
+      val high = BufferCC(io.high, B(EgressClass.resetMap, PortClasses.priorities bits))
       val closed = RegNext((io.held & high).orR ## (io.held & ~high).orR) init 0
       mac.io.closed := closed
     }

@@ -2,6 +2,7 @@
 package meridian.mac
 
 import meridian.ShellParam
+import meridian.settings.PsFilterConfig
 import spinal.core._
 import spinal.lib._
 

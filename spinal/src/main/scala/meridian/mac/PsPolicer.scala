@@ -2,6 +2,8 @@
 package meridian.mac
 
 import meridian.ShellParam
+import meridian.frame.RxBeat
+import meridian.ptp.PtpFinder
 import spinal.core._
 import spinal.lib._
 

@@ -2,9 +2,9 @@
 package meridian.pacing
 
 import meridian.ShellParam
-import meridian.filter.TxMeta
-import meridian.filter.queue.CreditBank
 import meridian.frame.FrameWord
+import meridian.meta.TxMeta
+import meridian.queue.CreditBank
 import spinal.core._
 import spinal.lib._
 

@@ -2,7 +2,7 @@
 package meridian.pacing
 
 import meridian.promise.Promise
-import meridian.filter.queue.CreditBank
+import meridian.queue.CreditBank
 import spinal.core._
 import spinal.lib._
 

@@ -2,10 +2,11 @@
 package meridian.pacing
 
 import meridian.ShellParam
-import meridian.filter.{QueueSwitchWrite, TxMeta}
-import meridian.filter.queue.QueueLookup
 import meridian.frame.FrameWord
-import meridian.host.{DescriptorCreditPins, TmStatusPins}
+import meridian.meta.TxMeta
+import meridian.qdma.{DescriptorCreditPins, TmStatusPins}
+import meridian.queue.QueueLookup
+import meridian.settings.QueueSwitchWrite
 import spinal.core._
 import spinal.lib._
 

@@ -2,8 +2,8 @@
 package meridian.pacing
 
 import meridian.ShellParam
-import meridian.filter.PerPort
-import meridian.filter.queue.QueueLookup
+import meridian.queue.QueueLookup
+import meridian.settings.PerPort
 import spinal.core._
 import spinal.lib._
 

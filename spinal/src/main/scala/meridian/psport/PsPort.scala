@@ -3,7 +3,7 @@ package meridian.psport
 
 import meridian.ShellParam
 import meridian.frame.FrameStream
-import meridian.mac.{PsRxMeta, PsTxMeta, TxTimestamp}
+import meridian.meta.{PsRxMeta, PsTxMeta, TxTimestamp}
 import meridian.veb.PsVebEvents
 import spinal.core._
 import spinal.lib._

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.psport
 
-import meridian.regs.counters.CounterHighs
+import meridian.page.CounterHighs
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif._

@@ -3,7 +3,7 @@ package meridian.psport
 
 import meridian.ShellParam
 import meridian.frame.FrameStream
-import meridian.mac.PsRxMeta
+import meridian.meta.PsRxMeta
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axi._

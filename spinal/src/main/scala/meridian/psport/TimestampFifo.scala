@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.psport
 
-import meridian.mac.TxTimestamp
+import meridian.meta.TxTimestamp
 import spinal.core._
 import spinal.lib._
 

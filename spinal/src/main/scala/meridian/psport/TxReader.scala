@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.psport
 
-import meridian.filter._
 import meridian.ShellParam
 import spinal.core._
 import spinal.lib._

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.psport
 
-import meridian.filter._
 import meridian.ShellParam
 import meridian.frame.FrameStream
-import meridian.mac.PsTxMeta
+import meridian.meta.PsTxMeta
 import spinal.core._
 import spinal.lib._
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.regs.bus._
-import meridian.regs.counters._
 import meridian.ShellParam
-import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig, PsLimit}
+import meridian.box.{BoxIrqRegs, BoxRegs}
+import meridian.bus._
+import meridian.mac.PsLimit
+import meridian.mac.pause.{PausePort, PauseRegs}
+import meridian.meta.{MacRxRecord, MacTxRecord}
+import meridian.page.RegPage
 import meridian.psport.PsPortControl
 import meridian.ptp.{ClockLatch, PhcSignals, StampLatency}
+import meridian.regs.counters._
+import meridian.settings.PsFilterConfig
 import meridian.transceiver.TransceiverPort
 import spinal.core._
 import spinal.lib._

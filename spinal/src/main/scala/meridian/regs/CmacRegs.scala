@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.regs.bus._
-import meridian.regs.counters._
 import meridian.ShellParam
+import meridian.bus._
+import meridian.page.{PagePlace, RegPage, RegView}
+import meridian.regs.counters._
 import spinal.core._
 import spinal.lib._
 

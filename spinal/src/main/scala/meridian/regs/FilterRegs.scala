@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.filter.mactable._
-import meridian.filter.queue._
-import meridian.regs.bus._
 import meridian.ShellParam
-import meridian.filter._
+import meridian.bus._
+import meridian.filter.mactable._
+import meridian.page.{PagePlace, RegPage, RegView}
+import meridian.queue._
+import meridian.settings.GroupWrite
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType.WO

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.filter.rss._
-import meridian.regs.bus._
-import meridian.regs.counters._
 import meridian.ShellParam
-import meridian.filter._
+import meridian.bus._
+import meridian.filter.rss._
 import meridian.pacing.{Pacing, RateWrite}
+import meridian.regs.counters._
+import meridian.settings.{FunctionFlags, HashKeyWrite, IndirectionWrite, QueueRange, TxTagWrite}
 import spinal.core._
 import spinal.lib._
 

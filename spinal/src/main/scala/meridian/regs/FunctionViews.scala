@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.regs.counters._
 import meridian.ShellParam
-import meridian.filter.TxTag
+import meridian.meta.TxTag
 import meridian.pacing.Pacing
+import meridian.page.{PagePlace, RegPage, RegView}
+import meridian.regs.counters._
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.regs.bus._
 import meridian.ShellParam
+import meridian.bus._
 import meridian.egress.EgressClass
-import meridian.filter.{PortClasses, PortFlags}
-import meridian.regs.counters._
+import meridian.page.{CounterHighs, CounterReader, PagePlace, RegPage, RegView}
+import meridian.settings.{PortClasses, PortFlags}
 import spinal.core._
 import spinal.lib._
 
@@ -62,7 +62,7 @@ class HostPortRegs(p: ShellParam) extends Component {
         val doc =
           "a bit for each priority (PCP): frames with it take the upper queue, which goes first. That of a frame " +
             "without 802.1Q tag is 0"
-        io.ports(i).high := page.rw(r, 0, "pcp", Bits(EgressClass.priorities bits), doc, reset = EgressClass.resetMap)
+        io.ports(i).high := page.rw(r, 0, "pcp", Bits(PortClasses.priorities bits), doc, reset = EgressClass.resetMap)
     }
     val highs = new CounterHighs(CounterReader.of(io.bus.cmd.payload))
     for ((queue, c) <- EgressClass.names.zipWithIndex) {

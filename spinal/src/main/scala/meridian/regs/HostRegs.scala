@@ -1,29 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.filter.mactable._
-import meridian.filter.queue._
-import meridian.regs.bus._
-import meridian.regs.counters._
 import meridian.ShellParam
-import meridian.egress.EgressClass
-import meridian.filter._
+import meridian.box.BoxRegs
+import meridian.bus._
+import meridian.egress.{EgressClass, EgressRegs}
+import meridian.filter.mactable._
+import meridian.meta.{RxRecord, TxRecord}
 import meridian.pacing.RateWrite
+import meridian.page.RegPage
+import meridian.queue._
+import meridian.regs.counters._
+import meridian.selftest.SelfTestRegs
+import meridian.settings._
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axilite._
 
 object HostRegs {
-
-  /** Lowest of the eight bits of m_axil_awuser and m_axil_aruser that hold the number of the function. Public text on
-    * these wires is thin: examples and drivers only show that the function is in the lowest byte. If a build of the IP
-    * puts it elsewhere, this is the place.
-    */
-  val functionLsb = 0
-  val userBits = 55
   val addressBits = 22
-
-  val axiConfig = AxiLite4Config(addressWidth = 32, dataWidth = 32)
 }
 
 /** All registers behind BAR2 (host clock): those of the host side here, those of the card through io.card.
@@ -36,8 +31,8 @@ object HostRegs {
 class HostRegs(p: ShellParam) extends Component {
   import HostRegs._
   val io = new Bundle {
-    val axi = slave(AxiLite4(axiConfig))
-    val awuser, aruser = in Bits (userBits bits)
+    val axi = slave(AxiLite4(BarBus.config))
+    val awuser, aruser = in Bits (BarBus.userBits bits)
     val card = master(RegPort(17))
     val build_date = in Bits (32 bits) // still after start-up
     val functionReset = in Bits (p.functions bits) // high while a function level reset is under way
@@ -71,11 +66,11 @@ class HostRegs(p: ShellParam) extends Component {
     val classes = p.pool generate (in Vec (PortClasses(), p.ports)) // from the registers behind pool
   }
 
-  val frontend = new AxiLiteFrontend(axiConfig, addressBits, fromHost = true)
+  val frontend = new AxiLiteFrontend(BarBus.config, addressBits, fromHost = true)
   frontend.io.axi << io.axi
-  frontend.io.awFunction := io.awuser(functionLsb, 8 bits).asUInt
+  frontend.io.awFunction := io.awuser(BarBus.functionLsb, 8 bits).asUInt
   frontend.io.awIgnored := frontend.io.awFunction >= p.pfs // a VF writes nothing
-  frontend.io.arFunction := io.aruser(functionLsb, 8 bits).asUInt
+  frontend.io.arFunction := io.aruser(BarBus.functionLsb, 8 bits).asUInt
 
   val system = new SystemRegs(p)
   val functions = new FunctionTable(p, HostCounters.slotBits(p))

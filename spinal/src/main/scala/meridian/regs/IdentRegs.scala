@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.regs.bus._
 import meridian.ShellParam
+import meridian.bus._
+import meridian.page.{PagePlace, RegPage, RegView}
 import spinal.core._
 import spinal.lib._
 

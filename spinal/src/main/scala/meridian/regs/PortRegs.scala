@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.regs.bus._
 import meridian.ShellParam
-import meridian.mac.{FrameBucket, FrameRate, PsFilterConfig, PsLimit}
+import meridian.bus._
+import meridian.mac.{FrameBucket, PsLimit}
+import meridian.page.{PagePlace, RegPage, RegView}
 import meridian.ptp.{ClockLatch, ClockMeter, PtpFineTime, StampLatency}
+import meridian.settings.PsFilterConfig
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType

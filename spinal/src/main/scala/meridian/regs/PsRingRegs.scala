@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.regs.bus._
-import meridian.regs.counters._
+import meridian.bus._
+import meridian.page.{CounterReader, PagePlace, RegPage, RegView}
 import meridian.psport.{PsPortControl, PsPortRegisters}
 import spinal.core._
 import spinal.lib._

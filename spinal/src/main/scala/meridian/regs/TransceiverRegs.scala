@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.regs.bus._
+import meridian.bus._
+import meridian.page.{PagePlace, RegPage, RegView}
 import meridian.transceiver._
 import spinal.core._
 import spinal.lib._

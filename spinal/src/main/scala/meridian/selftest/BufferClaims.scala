@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.selftest
 
-import meridian.promise.Promise
 import meridian.ShellParam
-import meridian.filter.queue.CreditQuery
+import meridian.promise.Promise
+import meridian.queue.CreditQuery
 import spinal.core._
 import spinal.lib._
 

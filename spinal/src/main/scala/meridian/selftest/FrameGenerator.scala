@@ -2,9 +2,9 @@
 package meridian.selftest
 
 import meridian.ShellParam
-import meridian.filter.C2hMeta
-import meridian.filter.queue.{BufferCount, CreditQuery, QueueCredit}
 import meridian.frame.FrameStream
+import meridian.meta.C2hMeta
+import meridian.queue.{BufferCount, CreditQuery, QueueCredit}
 import spinal.core._
 import spinal.lib._
 

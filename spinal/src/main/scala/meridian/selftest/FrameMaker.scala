@@ -2,9 +2,8 @@
 package meridian.selftest
 
 import meridian.ShellParam
-import meridian.filter.C2hMeta
-import meridian.filter.rss.HashType
 import meridian.frame.FrameStream
+import meridian.meta.{C2hMeta, HashType}
 import spinal.core._
 import spinal.lib._
 

@@ -2,14 +2,22 @@
 package meridian.selftest
 
 import meridian.ShellParam
-import meridian.filter._
-import meridian.filter.queue._
+import meridian.bus.RegPort
 import meridian.frame.{FrameStream, FrameWord}
 import meridian.host.H2cMeta
-import meridian.regs.SelfTestRegs
-import meridian.regs.bus.RegPort
+import meridian.meta.{C2hMeta, RxRecord, TxRecord}
+import meridian.queue._
+import meridian.settings.{FunctionFlags, QueueRange}
 import spinal.core._
 import spinal.lib._
+
+object SelfTest {
+
+  /** A waiting frame of the test goes after as many received ones. So test frames of 9,600 bytes take 13 % of the stream
+    * from received frames of 60 bytes, if these ask for all of it.
+    */
+  val testAfter = 1024
+}
 
 /** Packet generator towards the host, checker of what the host sends back, and latency counters (host clock); only in a
   * shell with the option `selfTest`.
@@ -23,7 +31,7 @@ import spinal.lib._
   * MHz that is 64 or 128 Gb/s, and 125 or 250 million frames a second of the smallest size. See [[FrameGenerator]],
   * [[FrameChecker]], [[LatencyWindow]] and [[SelfTestControl]] for the latency of each.
   *
-  * A received frame goes before one of the test, unless [[HostSelfTest.testAfter]] of them have gone since the test's last.
+  * A received frame goes before one of the test, unless [[SelfTest.testAfter]] of them have gone since the test's last.
   * Questions for buffers of received frames go first.
   */
 class SelfTest(p: ShellParam, watchCycles: Int = SelfTestControl.watchCycles) extends Component {

@@ -2,8 +2,9 @@
 package meridian.selftest
 
 import meridian.ShellParam
-import meridian.filter._
-import meridian.filter.queue.{QueueLookup, QueueTable}
+import meridian.meta.{RxRecord, RxVerdict, TxRecord, TxVerdict}
+import meridian.queue.{QueueLookup, QueueTable}
+import meridian.settings.QueueRange
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._

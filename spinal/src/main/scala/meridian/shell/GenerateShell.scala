@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.shell
 
-import meridian.ShellParam
+import meridian.{BoxModule, ShellParam}
 import meridian.box.UserBox
-import meridian.box.source.{BoxFolder, BoxModule}
+import meridian.box.source.{BoxFolder, BoxReader}
 import meridian.crossing.CrossingWriter
 import scopt.OParser
 import spinal.core._
@@ -34,37 +34,40 @@ object GenerateShell {
 
     def param: ShellParam = {
       val default = ShellParam()
-      ShellParam(
-        ports = sizes.getOrElse("ports", default.ports),
-        lineRate = sizes.getOrElse("line-rate", default.lineRate),
-        hostBytes = sizes.getOrElse("host-bytes", default.hostBytes),
-        functions = sizes.getOrElse("functions", default.functions),
-        queues = sizes.getOrElse("queues", default.queues),
-        macEntries = sizes.getOrElse("mac-entries", default.macEntries),
-        groups = sizes.getOrElse("groups", default.groups),
-        hostMhz = sizes.getOrElse("host-mhz", default.hostMhz),
-        psAddresses = sizes.getOrElse("ps-addresses", default.psAddresses),
-        rxBufferBytes = sizes.getOrElse("rx-buffer", default.rxBufferBytes),
-        txBufferBytes = sizes.getOrElse("tx-buffer", if (cuts) ShellParam.segmentedTxBuffer else default.txBufferBytes),
-        psBufferBytes = sizes.getOrElse("ps-buffer", default.psBufferBytes),
-        copyBufferBytes = sizes.getOrElse("copy-buffer", default.copyBufferBytes),
-        vebBufferBytes = sizes.getOrElse("veb-buffer", default.vebBufferBytes),
-        maxFrame = sizes.getOrElse("max-frame", default.maxFrame),
-        selfTest = selfTest,
-        egress = egress != "false",
-        pool = egress == "pool",
-        ownDma = ownDma,
-        vfs = vfs,
-        extendedTags = extendedTags,
-        memory = memory,
-        segmentation = cuts,
-        box = module(box, boxModule),
-        hostBox = module(hostBox, hostBoxModule)
-      ).together
+      Together(
+        ShellParam(
+          ports = sizes.getOrElse("ports", default.ports),
+          lineRate = sizes.getOrElse("line-rate", default.lineRate),
+          hostBytes = sizes.getOrElse("host-bytes", default.hostBytes),
+          functions = sizes.getOrElse("functions", default.functions),
+          queues = sizes.getOrElse("queues", default.queues),
+          macEntries = sizes.getOrElse("mac-entries", default.macEntries),
+          groups = sizes.getOrElse("groups", default.groups),
+          hostMhz = sizes.getOrElse("host-mhz", default.hostMhz),
+          psAddresses = sizes.getOrElse("ps-addresses", default.psAddresses),
+          rxBufferBytes = sizes.getOrElse("rx-buffer", default.rxBufferBytes),
+          txBufferBytes =
+            sizes.getOrElse("tx-buffer", if (cuts) ShellParam.segmentedTxBuffer else default.txBufferBytes),
+          psBufferBytes = sizes.getOrElse("ps-buffer", default.psBufferBytes),
+          copyBufferBytes = sizes.getOrElse("copy-buffer", default.copyBufferBytes),
+          vebBufferBytes = sizes.getOrElse("veb-buffer", default.vebBufferBytes),
+          maxFrame = sizes.getOrElse("max-frame", default.maxFrame),
+          selfTest = selfTest,
+          egress = egress != "false",
+          pool = egress == "pool",
+          ownDma = ownDma,
+          vfs = vfs,
+          extendedTags = extendedTags,
+          memory = memory,
+          segmentation = cuts,
+          box = module(box, boxModule),
+          hostBox = module(hostBox, hostBoxModule)
+        )
+      )
     }
 
     private def module(files: Seq[File], name: Option[String]): Option[BoxModule] = Option.when(files.nonEmpty)(
-      BoxModule.read(files.map(resolved), name, sizes.getOrElse("host-bytes", ShellParam().hostBytes))
+      BoxReader.read(files.map(resolved), name, sizes.getOrElse("host-bytes", ShellParam().hostBytes))
     )
   }
 

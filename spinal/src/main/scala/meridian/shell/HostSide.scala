@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.shell
 
-import meridian.dma.CommandPort
 import meridian.ShellParam
-import meridian.box.{BoxAccess, HostBox, WireBoxes}
+import meridian.box.{BoxAccess, BoxRegs, HostBox, WireBoxes}
+import meridian.bus.RegPort
+import meridian.dma.CommandPort
 import meridian.egress.{EgressClass, HostPool}
 import meridian.egress.pool.{PoolParam, PoolPort}
-import meridian.filter.mactable._
-import meridian.filter.queue._
 import meridian.filter._
+import meridian.filter.mactable._
 import meridian.frame.FrameStream
 import meridian.host._
 import meridian.host.tunnel.Tunnel
-import meridian.mac.{HostTxMeta, RxStamp}
+import meridian.meta.{HostTxMeta, RxMeta, RxStamp}
 import meridian.pacing.Pacer
-import meridian.regs.{BoxRegs, HostRegs}
-import meridian.regs.bus.RegPort
-import meridian.selftest.HostSelfTest
+import meridian.qdma.QdmaPins
+import meridian.queue._
+import meridian.regs.HostRegs
+import meridian.settings.PortClasses
 import meridian.veb.{PsLookup, VebPsPort, VebSwitch}
 import spinal.core._
 import spinal.lib._
@@ -44,9 +45,9 @@ class HostSide(p: ShellParam) extends Component {
     val boxTime = p.boxTime generate in(RxStamp())
     val commands = p.commands generate master(CommandPort()) // of the module at the host
     val boxIrqRose = p.hasBoxes generate (out Bits (p.boxPlaces.size bits)) // a pulse a rising edge, by p.boxPlaces
-    val high = p.twoQueues generate out(Vec(Bits(EgressClass.priorities bits), p.ports)) // of the upper queue
+    val high = p.twoQueues generate out(Vec(Bits(PortClasses.priorities bits), p.ports)) // of the upper queue
     val cells = p.pool generate (Vec(master(PoolPort(PoolParam.ofShell(p))), p.ports))
-    val held = p.pool generate (in Vec (Bits(EgressClass.priorities bits), p.ports)) // priorities that are stopped
+    val held = p.pool generate (in Vec (Bits(PortClasses.priorities bits), p.ports)) // priorities that are stopped
   }
 
   val regs = new HostRegs(p)

@@ -2,13 +2,17 @@
 package meridian.shell
 
 import meridian.ShellParam
+import meridian.box.BoxRegs
+import meridian.bus.RegPort
 import meridian.frame.FrameStream
 import meridian.mac._
+import meridian.mac.pause.PausePort
+import meridian.meta.{MacRxRecord, MacTxRecord, PsRxMeta, PsTxMeta, TxTimestamp}
 import meridian.psport.{PsAxi, PsPort}
 import meridian.ptp._
-import meridian.regs.{BoxRegs, CardRegs, PausePort}
-import meridian.regs.bus.RegPort
+import meridian.regs.CardRegs
 import meridian.selftest.port.{PortTest, PortTestRx, PortTestTx}
+import meridian.settings.PsFilterConfig
 import meridian.transceiver.TransceiverPort
 import meridian.veb.PsVebEvents
 import spinal.core._

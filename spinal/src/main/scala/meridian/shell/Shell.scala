@@ -2,17 +2,16 @@
 package meridian.shell
 
 import meridian.ShellParam
-import meridian.box.BoxTime
+import meridian.box.{BoxRegs, BoxTime}
+import meridian.bus.RegCrossing
 import meridian.counters.EventCounterCC
 import meridian.crossing.CrossingFinder
 import meridian.dma.engine.DmaEngine
 import meridian.dma.memory.CardMemory
-import meridian.mac.{PortRx, PortTx}
+import meridian.mac.{MacLoop, PortRx, PortTx}
 import meridian.mac.pause.{PauseReport, PauseRx}
 import meridian.ptp._
-import meridian.regs.{BoxRegs, CardRegs}
-import meridian.regs.bus.RegCrossing
-import meridian.selftest.port.MacLoop
+import meridian.regs.CardRegs
 import meridian.transceiver.TransceiverCrossing
 import meridian.veb.PsBridge
 import spinal.core._
@@ -20,7 +19,7 @@ import spinal.lib._
 
 /** The NIC shell. One file of Verilog comes from it, for synthesis and for simulation; docs/architecture.md tells the whole. */
 class Shell(p: ShellParam) extends Component {
-  p.together
+  Together(p)
   noIoPrefix()
   val io = ShellPins(p)
   ShellPins.rename(io)

@@ -3,9 +3,9 @@ package meridian.shell
 
 import meridian.ShellParam
 import meridian.dma.pcie.Pcie4Pins
-import meridian.host.QdmaPins
 import meridian.mac.{MacRxPins, MacTxPins}
 import meridian.psport.PsAxi
+import meridian.qdma.QdmaPins
 import meridian.regs.CardRegs
 import meridian.transceiver.TransceiverPins
 import spinal.core._

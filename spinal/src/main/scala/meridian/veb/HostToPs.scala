@@ -2,9 +2,9 @@
 package meridian.veb
 
 import meridian.ShellParam
-import meridian.filter.TxCopy
 import meridian.frame._
-import meridian.mac.{PsFirst, PsRxMeta}
+import meridian.mac.PsFirst
+import meridian.meta.{PsRxMeta, TxCopy}
 import spinal.core._
 import spinal.lib._
 

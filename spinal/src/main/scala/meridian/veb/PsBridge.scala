@@ -3,7 +3,8 @@ package meridian.veb
 
 import meridian.ShellParam
 import meridian.frame.{CrossingFifo, FrameStream}
-import meridian.mac._
+import meridian.meta.{PsRxMeta, PsTxMeta}
+import meridian.settings.PsFilterConfig
 import spinal.core._
 import spinal.lib._
 

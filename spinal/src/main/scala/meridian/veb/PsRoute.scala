@@ -3,7 +3,7 @@ package meridian.veb
 
 import meridian.ShellParam
 import meridian.frame._
-import meridian.mac.PsTxMeta
+import meridian.meta.PsTxMeta
 import spinal.core._
 import spinal.lib._
 

@@ -2,8 +2,8 @@
 package meridian.veb
 
 import meridian.ShellParam
-import meridian.filter.RxMeta
 import meridian.frame._
+import meridian.meta.RxMeta
 import spinal.core._
 import spinal.lib._
 

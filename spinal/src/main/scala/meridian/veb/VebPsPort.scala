@@ -2,9 +2,9 @@
 package meridian.veb
 
 import meridian.ShellParam
-import meridian.filter.{RxMeta, TxCopy}
 import meridian.frame.FrameStream
-import meridian.mac.PsFilterConfig
+import meridian.meta.{RxMeta, TxCopy}
+import meridian.settings.PsFilterConfig
 import spinal.core._
 import spinal.lib._
 

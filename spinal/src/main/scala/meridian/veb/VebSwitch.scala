@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.veb
 
-import meridian.filter.queue._
 import meridian.ShellParam
-import meridian.filter._
 import meridian.frame._
+import meridian.meta.{RxMeta, TxCopy}
+import meridian.queue._
 import spinal.core._
 import spinal.lib._
 

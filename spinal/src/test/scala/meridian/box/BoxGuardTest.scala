@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.ShellParam
-import meridian.host.FrameSim._
+import meridian.{BoxPins, ShellParam}
 import meridian.host.{Cycles, FrameSource, StreamSink}
+import meridian.host.FrameSim._
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._

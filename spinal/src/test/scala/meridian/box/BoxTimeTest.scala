@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.Samplings._
 import meridian.{LongTest, ShellParam}
-import meridian.mac.RxStamp
+import meridian.meta.RxStamp
 import meridian.ptp.{Phc, PhcControl, PtpFineTime, PtpSim}
+import meridian.Samplings._
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.filter.rss._
 import meridian.ShellParam
-import meridian.mac.RxStamp
+import meridian.filter.rss._
+import meridian.meta.{HashType, RxRecord, RxStamp, RxVerdict}
 import spinal.core._
 import spinal.core.sim._
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.ShellParam
-import meridian.box.BoxPins
+import meridian.{BoxPins, ShellParam}
+import meridian.meta.RxVerdict
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core.sim._
 

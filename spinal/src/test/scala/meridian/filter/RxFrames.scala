@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.filter.rss._
+import meridian.meta.HashType
 import scala.util.Random
 
 /** Frames for tests of the receive filter, and the hash of a frame bit by bit. Bytes are 0 to 255. */

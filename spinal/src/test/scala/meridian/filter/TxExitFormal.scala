@@ -2,6 +2,7 @@
 package meridian.filter
 
 import meridian.{LongTest, Pdr, Proof, ShellParam}
+import meridian.meta.TxVerdict
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._

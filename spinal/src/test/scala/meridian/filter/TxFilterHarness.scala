@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.filter.mactable._
 import meridian.ShellParam
+import meridian.filter.mactable._
 import meridian.host.{Cycles, FrameSource, StreamSink}
 import meridian.host.FrameSim._
+import meridian.meta.TxVerdict
 import scala.collection.mutable
 import spinal.core._
 import spinal.core.sim._

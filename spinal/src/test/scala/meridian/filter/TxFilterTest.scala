@@ -3,6 +3,7 @@ package meridian.filter
 
 import meridian.ShellParam
 import meridian.host.FrameSim._
+import meridian.meta.TxVerdict
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._

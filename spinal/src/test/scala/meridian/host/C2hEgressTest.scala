@@ -2,8 +2,8 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.rss.HashType
 import meridian.host.FrameSim._
+import meridian.meta.HashType
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random

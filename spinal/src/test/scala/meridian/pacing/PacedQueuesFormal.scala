@@ -2,7 +2,7 @@
 package meridian.pacing
 
 import meridian.{LongTest, Pdr, Proof}
-import meridian.filter.queue.CreditBank
+import meridian.queue.CreditBank
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.filter._
+import meridian.meta.TxVerdict
 import meridian.regs.counters._
 import spinal.core._
 import spinal.core.sim._
@@ -22,7 +22,7 @@ class FunctionCountersTest extends RegsSuite {
     val traffic = fork {
       for (_ <- 0 until 3000) {
         for ((flow, copies) <- Seq(dut.rxRecord -> false, dut.rxCopyRecord -> true)) {
-          val verdict = meridian.filter.RxVerdict.elements(random.nextInt(9))
+          val verdict = meridian.meta.RxVerdict.elements(random.nextInt(9))
           val (function, port, length) = (random.nextInt(12), random.nextInt(2), 60 + random.nextInt(9000))
           val has = random.nextInt(4) != 0
           flow.valid #= random.nextInt(4) != 0
@@ -36,13 +36,13 @@ class FunctionCountersTest extends RegsSuite {
           if (flow.valid.toBoolean) {
             val slot = if (has) function else 12 + port
             expected((slot, name(true, verdict))) += 1
-            if (verdict == meridian.filter.RxVerdict.delivered) {
+            if (verdict == meridian.meta.RxVerdict.delivered) {
               expected((slot, "rx_bytes")) += length
               if (copies) expected((slot, "rx_copies")) += 1
             }
           }
         }
-        val verdict = meridian.filter.TxVerdict.elements(random.nextInt(meridian.filter.TxVerdict.elements.size))
+        val verdict = meridian.meta.TxVerdict.elements(random.nextInt(meridian.meta.TxVerdict.elements.size))
         val (function, port, length) = (random.nextInt(12), random.nextInt(2), 60 + random.nextInt(9000))
         val has = random.nextInt(4) != 0
         dut.txRecord.valid #= true
@@ -53,7 +53,7 @@ class FunctionCountersTest extends RegsSuite {
         dut.txRecord.length #= length
         val slot = if (has) function else 12 + port
         expected((slot, name(false, verdict))) += 1
-        import meridian.filter.TxVerdict
+        import meridian.meta.TxVerdict
         if (Set[TxVerdict.E](TxVerdict.sent, TxVerdict.switched, TxVerdict.toPs)(verdict))
           expected((slot, "tx_bytes")) += length
         val unfilled = random.nextBoolean()

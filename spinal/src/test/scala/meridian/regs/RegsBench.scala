@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.filter.mactable._
-import meridian.filter.queue._
-import meridian.regs.bus._
 import meridian.ShellParam
-import meridian.filter._
-import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig}
+import meridian.bus._
+import meridian.filter.mactable._
+import meridian.meta.{MacRxRecord, MacTxRecord, RxRecord, TxRecord}
 import meridian.pacing.RateWrite
 import meridian.ptp.{ClockLatch, PtpFineTime}
+import meridian.queue._
+import meridian.settings._
 import spinal.core._
 import spinal.core.sim._
 import spinal.lib._
@@ -29,8 +29,8 @@ class RegsBench(p: ShellParam) extends Component {
   host.io.psHostRxEnable := card.io.psHostRxEnable
   host.io.psHostTxEnable := card.io.psHostTxEnable
 
-  val bar2 = slave(AxiLite4(HostRegs.axiConfig))
-  val awuser, aruser = in Bits (HostRegs.userBits bits)
+  val bar2 = slave(AxiLite4(BarBus.config))
+  val awuser, aruser = in Bits (BarBus.userBits bits)
   host.io.axi << bar2
   host.io.awuser := awuser
   host.io.aruser := aruser

@@ -2,9 +2,9 @@
 package meridian.selftest
 
 import meridian.ShellParam
-import meridian.filter.queue.QueueCredit
-import meridian.host.FrameSim._
 import meridian.host.{Cycles, StreamSink}
+import meridian.host.FrameSim._
+import meridian.queue.QueueCredit
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core.sim._
 

@@ -2,8 +2,8 @@
 package meridian.selftest
 
 import meridian.ShellParam
-import meridian.filter.queue.QueueCredit
 import meridian.host.FrameSim._
+import meridian.queue.QueueCredit
 import spinal.core.sim._
 
 /** Speed, sizes, queues, buffers and pace of the generator. */

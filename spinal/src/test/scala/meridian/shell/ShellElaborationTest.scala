@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.shell
 
-import meridian.{LongTest, ShellParam}
-import meridian.box.BoxPins
+import meridian.{BoxPins, LongTest, ShellParam}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 
@@ -112,17 +111,19 @@ class ShellElaborationTest extends AnyFunSuite {
     }
     val atHost = small.copy(hostBox = Some(BoxPins.whole(small, atHost = true)))
     for (param <- Seq(small.copy(box = Some(BoxPins.whole(small))), atHost)) {
-      val both = intercept[IllegalArgumentException](param.together)
+      val both = intercept[IllegalArgumentException](Together(param))
       assert(both.getMessage.contains("leave one of the two out"))
     }
   }
 
   test("shells with a pool of cells at the ends of its sizes have its clock crossings", LongTest) {
     val small =
-      ShellParam(functions = 4, queues = 16, txBufferBytes = 4096, maxFrame = 1518, egress = true, pool = true).together
+      Together(
+        ShellParam(functions = 4, queues = 16, txBufferBytes = 4096, maxFrame = 1518, egress = true, pool = true)
+      )
     elaborate(small)
     val large =
-      ShellParam(ports = 4, hostBytes = 64, functions = 256, queues = 2048, egress = true, pool = true).together
+      Together(ShellParam(ports = 4, hostBytes = 64, functions = 256, queues = 2048, egress = true, pool = true))
     val shell = elaborate(large).toplevel
     val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
     for (trace <- poolTraces ++ Seq("io_queueFull", "Pause", "FrameGate", "flow_control"))
@@ -149,7 +150,7 @@ class ShellElaborationTest extends AnyFunSuite {
         small.copy(ports = 2, hostMhz = 125) -> "choose host-bytes 64 and host-mhz 250"
       )
     ) {
-      val refused = intercept[IllegalArgumentException](param.together)
+      val refused = intercept[IllegalArgumentException](Together(param))
       assert(refused.getMessage.contains(why))
     }
   }
@@ -162,7 +163,7 @@ class ShellElaborationTest extends AnyFunSuite {
   private def asking(p: ShellParam) = BoxPins.whole(p, atHost = true, commands = true)
 
   private def checkDma(param: ShellParam): Unit = {
-    val shell = elaborate(param.together).toplevel
+    val shell = elaborate(Together(param)).toplevel
     val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
     for (trace <- dmaTraces) assert(verilog.contains(trace), trace)
     for (trace <- qdmaTraces) assert(!verilog.split("\n\\);").head.contains(trace), trace)
@@ -196,7 +197,7 @@ class ShellElaborationTest extends AnyFunSuite {
         two.copy(ownDma = false, hostBox = Some(asking(two))) -> "choose the DMA engine meridian",
         two.copy(memory = true, hostBox = Some(asking(two))) -> "choose extended tags"
       )
-    ) assert(intercept[IllegalArgumentException](param.together).getMessage.contains(why), why)
+    ) assert(intercept[IllegalArgumentException](Together(param)).getMessage.contains(why), why)
   }
 
   test("a shell with the DMA engine of our own sends interrupts of users' modules, and has its clock crossings") {

@@ -2,9 +2,9 @@
 package meridian.veb
 
 import meridian.ShellParam
-import meridian.filter.RxMeta
 import meridian.host.{Cycles, FrameSource, StreamSink}
 import meridian.host.FrameSim._
+import meridian.meta.RxMeta
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box.source
 
+import meridian.BoxModule
 import java.io.File
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.US_ASCII
@@ -96,7 +97,7 @@ object BoxFolder {
 
   /** Copies headers to a temporary folder that has no other files. */
   def ofHeaders(headers: Seq[File]): Path = {
-    val folder = BoxSource.temporary()
+    val folder = BoxTranslation.temporary()
     for (file <- headers) Files.copy(file.toPath, folder.resolve(file.getName))
     folder
   }

@@ -6,7 +6,7 @@ import meridian.dma.completion._
 import meridian.dma.descriptor._
 import meridian.dma.interrupt.RingInterrupt
 import meridian.dma.pcie._
-import meridian.host._
+import meridian.qdma.{C2hPins, C2hStatusPins, CmptPins, TmStatusPins}
 import spinal.core._
 import spinal.lib._
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.c2h
 
-import meridian.dma.DmaParam
 import meridian.dma.completion.CompletionAdd
-import meridian.host.{C2hStatusPins, CmptPins}
+import meridian.qdma.{C2hStatusPins, CmptPins}
 import spinal.core._
 import spinal.lib._
 

@@ -3,7 +3,7 @@ package meridian.dma.c2h
 
 import meridian.dma.DmaParam
 import meridian.dma.descriptor.RingEpoch
-import meridian.host.C2hPins
+import meridian.qdma.C2hPins
 import spinal.core._
 import spinal.lib._
 

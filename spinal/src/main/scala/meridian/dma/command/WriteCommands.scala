@@ -4,7 +4,7 @@ package meridian.dma.command
 import meridian.dma.{CommandPort, DmaParam, HostCommand, HostWrite, HostWritten}
 import meridian.dma.c2h._
 import meridian.dma.pcie.RqBeat
-import meridian.host.C2hPins
+import meridian.qdma.C2hPins
 import spinal.core._
 import spinal.lib._
 

@@ -2,7 +2,7 @@
 package meridian.dma.descriptor
 
 import meridian.dma.DmaParam
-import meridian.host.TmStatusPins
+import meridian.qdma.TmStatusPins
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._

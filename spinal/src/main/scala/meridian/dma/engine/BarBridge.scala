@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.engine
 
+import meridian.bus.{BarBus, RegToAxiLite}
 import meridian.dma.{BridgePort, HostAccess}
-import meridian.regs.HostRegs
-import meridian.regs.bus.RegToAxiLite
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axilite._
@@ -19,8 +18,8 @@ import spinal.lib.bus.amba4.axilite._
 class BarBridge(timeout: Int = 8192) extends Component {
   val io = new Bundle {
     val port = slave(BridgePort())
-    val axil = master(AxiLite4(HostRegs.axiConfig))
-    val awuser, aruser = out Bits (HostRegs.userBits bits)
+    val axil = master(AxiLite4(BarBus.config))
+    val awuser, aruser = out Bits (BarBus.userBits bits)
     val unanswered = out Bool () // with the end of the access
   }
   val bus = new RegToAxiLite(HostAccess.offsetBits, timeout)
@@ -50,7 +49,7 @@ class BarBridge(timeout: Int = 8192) extends Component {
   io.axil.b >> bus.io.axi.b
   io.axil.r >> bus.io.axi.r
   // The access stands still until it is done.
-  val user = (access.access.function << HostRegs.functionLsb).asBits.resize(HostRegs.userBits)
+  val user = (access.access.function << BarBus.functionLsb).asBits.resize(BarBus.userBits)
   io.awuser := user
   io.aruser := user
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.engine
 
-import meridian.dma.descriptor.ErrorTree
+import meridian.bus.BarBus
 import meridian.dma.{CommandPort, DmaParam, Doorbell, HostAccess, InterruptRequest}
 import meridian.dma.c2h.C2hEngine
 import meridian.dma.command.CommandEngine
 import meridian.dma.context._
+import meridian.dma.descriptor.ErrorTree
 import meridian.dma.h2c.H2cEngine
 import meridian.dma.interrupt.{InterruptEngine, RingInterrupt, UserInterruptPort}
 import meridian.dma.mailbox.Mailbox
 import meridian.dma.memory.{MemoryEngine, MemoryTransfer, RingRoute}
 import meridian.dma.pcie._
 import meridian.dma.push.PushSlots
-import meridian.host.QdmaPins
-import meridian.regs.HostRegs
+import meridian.qdma.QdmaPins
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axi.Axi4
@@ -31,8 +31,8 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   val io = new Bundle {
     val pcie = Pcie4Pins()
     val qdma = slave(QdmaPins(32, p.userInterrupts))
-    val axil = master(AxiLite4(HostRegs.axiConfig)) // accesses of BAR2, see BarBridge
-    val awuser, aruser = out Bits (HostRegs.userBits bits)
+    val axil = master(AxiLite4(BarBus.config)) // accesses of BAR2, see BarBridge
+    val awuser, aruser = out Bits (BarBus.userBits bits)
     val axi = p.memory generate master(Axi4(MemoryTransfer.axi)) // of memory-mapped queues
     val commands = p.commands generate slave(CommandPort()) // of the card's own logic
     val doorbell = master(Flow(Doorbell()))

@@ -6,7 +6,7 @@ import meridian.dma.descriptor._
 import meridian.dma.interrupt.RingInterrupt
 import meridian.dma.pcie._
 import meridian.dma.push.{PushSender, PushSource}
-import meridian.host.{DescriptorCreditPins, H2cPins, TmStatusPins}
+import meridian.qdma.{DescriptorCreditPins, H2cPins, TmStatusPins}
 import spinal.core._
 import spinal.lib._
 

@@ -4,7 +4,7 @@ package meridian.dma.h2c
 import meridian.dma.DmaParam
 import meridian.dma.descriptor._
 import meridian.dma.pcie._
-import meridian.host.H2cPins
+import meridian.qdma.H2cPins
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._

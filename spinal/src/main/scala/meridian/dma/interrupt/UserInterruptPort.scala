@@ -2,7 +2,7 @@
 package meridian.dma.interrupt
 
 import meridian.dma.{DmaParam, InterruptRequest}
-import meridian.host.UserInterruptPins
+import meridian.qdma.UserInterruptPins
 import spinal.core._
 import spinal.lib._
 

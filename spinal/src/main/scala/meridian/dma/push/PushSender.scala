@@ -3,7 +3,7 @@ package meridian.dma.push
 
 import meridian.dma.DmaParam
 import meridian.dma.descriptor.{PushStart, RingDone}
-import meridian.host.H2cPins
+import meridian.qdma.H2cPins
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._

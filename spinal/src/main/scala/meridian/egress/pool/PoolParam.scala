@@ -2,6 +2,7 @@
 package meridian.egress.pool
 
 import meridian.ShellParam
+import meridian.meta.PoolPlace
 import meridian.pacing.Pacing
 import spinal.core._
 import spinal.lib._
@@ -69,8 +70,8 @@ case class PoolParam(
 
 object PoolParam {
   val cellBytes = 256
-  val classes = 8
-  val groups = 8
+  val classes = PoolPlace.classes
+  val groups = PoolPlace.groups
 
   /** Bytes that wait for the line at most when the next frame is chosen, at 250 MHz: what goes to the line while it is
     * chosen, read and brought to its clock.

@@ -2,7 +2,7 @@
 package meridian.egress.shape
 
 import meridian.frame.FrameStream
-import meridian.mac.PtpFinder
+import meridian.ptp.PtpFinder
 import spinal.core._
 import spinal.lib._
 

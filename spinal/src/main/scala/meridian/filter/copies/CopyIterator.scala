@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.copies
 
-import meridian.promise.Promise
-import meridian.filter._
 import meridian.ShellParam
+import meridian.promise.Promise
 import spinal.core._
 import spinal.lib._
 

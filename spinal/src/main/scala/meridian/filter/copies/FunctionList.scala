@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.copies
 
-import meridian.filter._
 import meridian.ShellParam
+import meridian.settings.{FunctionFlags, GroupWrite}
 import spinal.core._
 import spinal.lib._
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.copies
 
-import meridian.promise.Promise
-import meridian.filter._
 import meridian.ShellParam
-import meridian.mac.RxStamp
 import meridian.frame.FrameStream
+import meridian.meta.{RxStamp, RxTarget}
+import meridian.promise.Promise
 import spinal.core._
 import spinal.lib._
 

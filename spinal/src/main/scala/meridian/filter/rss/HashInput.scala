@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.rss
 
+import meridian.meta.HashType
 import spinal.core._
 
 /** What of a frame may be hashed, in wire order, first byte in the lowest bits. */

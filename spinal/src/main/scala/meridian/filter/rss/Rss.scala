@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.rss
 
-import meridian.filter._
 import meridian.ShellParam
+import meridian.meta.{FrameHash, HashType}
+import meridian.settings.{HashKeyWrite, IndirectionWrite}
 import spinal.core._
 import spinal.lib._
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.vlan
 
-import meridian.filter._
 import meridian.ShellParam
 import meridian.frame.{FrameStream, FrameWord}
+import meridian.meta.{C2hMeta, RxTarget}
 import spinal.core._
 import spinal.lib._
 

@@ -2,10 +2,10 @@
 package meridian.host.tunnel
 
 import meridian.ShellParam
-import meridian.filter.TxMeta
-import meridian.filter.queue.FlushPoint
 import meridian.frame.FrameStream
 import meridian.host.PacketShape
+import meridian.meta.TxMeta
+import meridian.queue.FlushPoint
 import spinal.core._
 import spinal.lib._
 

@@ -2,9 +2,9 @@
 package meridian.host.tunnel
 
 import meridian.ShellParam
-import meridian.filter.queue.FlushPoint
 import meridian.frame.FrameStream
 import meridian.host.{H2cMeta, H2cRequest, PacketShape}
+import meridian.queue.FlushPoint
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._

@@ -2,7 +2,7 @@
 package meridian.mac.pause
 
 import meridian.crossing.Crossing
-import meridian.mac.RxBeat
+import meridian.frame.RxBeat
 import spinal.core._
 import spinal.lib._
 

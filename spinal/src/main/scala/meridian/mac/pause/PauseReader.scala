@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.mac.pause
 
-import meridian.mac.RxBeat
+import meridian.frame.RxBeat
 import spinal.core._
 import spinal.lib._
 

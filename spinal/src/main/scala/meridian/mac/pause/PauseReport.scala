@@ -2,7 +2,6 @@
 package meridian.mac.pause
 
 import meridian.counters.EventCounterCC
-import meridian.regs.PauseRegs
 import spinal.core._
 import spinal.lib._
 

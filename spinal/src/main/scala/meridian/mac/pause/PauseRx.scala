@@ -2,8 +2,7 @@
 package meridian.mac.pause
 
 import meridian.ShellParam
-import meridian.frame.CrossingFifo
-import meridian.mac.RxBeat
+import meridian.frame.{CrossingFifo, RxBeat}
 import spinal.core._
 import spinal.lib._
 

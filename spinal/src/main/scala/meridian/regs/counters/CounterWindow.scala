@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs.counters
 
-import meridian.regs._
-import meridian.regs.bus._
+import meridian.bus._
+import meridian.page.{CounterReader, RegPage}
 import meridian.regs.counters.PortCounters.Sum
 import spinal.core._
 import spinal.lib._

@@ -2,13 +2,11 @@
 package meridian.regs.counters
 
 import meridian.ShellParam
-import meridian.counters.{CounterAdd, CounterBank}
-import meridian.filter._
+import meridian.counters.CounterBank
+import meridian.meta.{RxRecord, RxVerdict, TxCopyRecord, TxRecord, TxVerdict}
+import meridian.page.CounterName
 import spinal.core._
 import spinal.lib._
-
-/** A named 64-bit counter and where it stands, for the generated documents. */
-case class CounterName(offset: BigInt, name: String, doc: String)
 
 /** The 64-bit counters a function has, 8 bytes apart; also those of a port for frames that belong to no function. */
 object FunctionCounters {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs.counters
 
-import meridian.regs._
-import meridian.regs.bus._
 import meridian.ShellParam
-import meridian.mac.{MacRxRecord, MacTxRecord}
+import meridian.bus._
+import meridian.meta.{MacRxRecord, MacTxRecord}
+import meridian.page.{PagePlace, RegPage, RegView}
 import spinal.core._
 import spinal.lib._
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs.counters
 
+import meridian.page.CounterName
+
 /** Counters of an Ethernet port: what is counted, and the sums that are shown of it.
   *
   * Each frame adds to one size, and to one class (good) or one error; so totals are sums, made when they are read.

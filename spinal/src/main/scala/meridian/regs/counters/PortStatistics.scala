@@ -2,7 +2,7 @@
 package meridian.regs.counters
 
 import meridian.counters.CounterBank
-import meridian.mac.{MacRxRecord, MacTxRecord}
+import meridian.meta.{MacRxRecord, MacTxRecord}
 import spinal.core._
 import spinal.lib._
 

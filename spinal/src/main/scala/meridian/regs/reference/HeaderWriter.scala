@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs.reference
 
-import meridian.regs._
 import meridian.host.LayoutField
+import meridian.page.{PagePlace, RegView}
+import meridian.regs._
 import meridian.regs.reference.RegMap._
 
 /** The register map as a C header. Names begin with MERIDIAN_; registers are offsets from the base of their block. */

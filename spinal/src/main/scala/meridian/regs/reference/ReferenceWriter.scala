@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs.reference
 
-import meridian.regs._
-import meridian.filter._
+import meridian.page.RegView
 import meridian.regs.reference.RegMap._
 
 /** The register map as a reference in Markdown. */
@@ -27,7 +26,7 @@ object ReferenceWriter {
       |- Registers are 32-bit words. The two lowest address bits are not looked at. A write that does not carry all four bytes changes nothing and is answered SLVERR. Every access is answered, in any state of the card.
       |- BAR2 of a PF shows the whole map, the same for each PF. The PS sees what is marked so, 0x100000 below: its offset 0x2000 is BAR2's 0x102000. One access at a time is done on each side.
       |- BAR2 of a VF shows one page of 4 KiB at any address, the [VF](#vf) page. Its writes are answered OKAY, ignored and counted.
-      |- The function behind an access is told by the lowest byte of `m_axil_awuser` and `m_axil_aruser` of the QDMA IP. Public text on these wires is thin; `HostRegs.functionLsb` is the one place to change it.
+      |- The function behind an access is told by the lowest byte of `m_axil_awuser` and `m_axil_aruser` of the QDMA IP. Public text on these wires is thin; `BarBus.functionLsb` is the one place to change it.
       |- Where no register is, the blocks that OpenNIC has (below 0x100000) read 0xDEADBEEF; Meridian's read 0, and the access is counted. Writes there do nothing.
       |- A write is refused with SLVERR and counted if its value cannot be (queues beyond the card's, a port that is not there) or if only the PS may do it. On PCIe writes are posted: software on the host finds out by reading back or by the counters.
       |- The card's own bank and the MAC blocks live in the PS's clock. While that clock stands, accesses from BAR2 end after 4096 cycles of the host clock (16 us) with SLVERR and 0xDEADBEEF; a write may then have been done or not.

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs.reference
 
+import meridian.{BoxPins, ShellParam}
+import meridian.box.BoxRegs
+import meridian.egress.EgressRegs
+import meridian.filter.mactable.{MacOperation, MacStatus}
+import meridian.host.{Checksum, CompletionLayout, H2cRequest, L4Kind, LayoutField}
+import meridian.mac.pause.PauseRefusal
+import meridian.meta.{HashType, RxVerdict, TxVerdict}
+import meridian.page.{CounterName, PagePlace, RegPage, RegView}
 import meridian.regs._
 import meridian.regs.counters._
-import meridian.ShellParam
-import meridian.box.BoxPins
-import meridian.filter.{RxVerdict, TxVerdict}
-import meridian.filter.mactable.{MacOperation, MacStatus}
-import meridian.filter.rss.HashType
-import meridian.selftest.port.{PortTest, PortTestEnd, PortTestRefusal, PortTestState}
 import meridian.selftest.{SelfTest, SelfTestEnd, SelfTestRefusal}
+import meridian.selftest.port.{PortTest, PortTestEnd, PortTestRefusal, PortTestState}
 import meridian.transceiver.DrpResult
-import meridian.host.{Checksum, CompletionLayout, H2cRequest, L4Kind, LayoutField}
 import spinal.core._
 import spinal.lib.bus.regif._
 

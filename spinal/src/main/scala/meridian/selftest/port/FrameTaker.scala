@@ -2,7 +2,8 @@
 package meridian.selftest.port
 
 import meridian.ShellParam
-import meridian.mac.{RxBeat, RxStamp}
+import meridian.frame.RxBeat
+import meridian.meta.{RxStamp, TakenFrame}
 import meridian.selftest.TestFrame
 import spinal.core._
 import spinal.lib._

@@ -3,6 +3,7 @@ package meridian.selftest.port
 
 import meridian.ShellParam
 import meridian.frame.FrameStream
+import meridian.meta.TakenFrame
 import meridian.ptp.PtpTime
 import meridian.selftest._
 import spinal.core._

@@ -3,7 +3,7 @@ package meridian.selftest.port
 
 import meridian.ShellParam
 import meridian.counters.CounterBank
-import meridian.mac.{MacRxRecord, MacTxRecord}
+import meridian.meta.{MacRxRecord, MacTxRecord, TakenFrame}
 import meridian.selftest.SequenceCheck
 import spinal.core._
 import spinal.lib._

@@ -2,9 +2,8 @@
 package meridian.selftest.port
 
 import meridian.ShellParam
-import meridian.mac.{MacRxRecord, MacTxRecord}
-import meridian.regs.PortTestRegs
-import meridian.regs.bus.RegPort
+import meridian.bus.RegPort
+import meridian.meta.{MacRxRecord, MacTxRecord}
 import spinal.core._
 import spinal.lib._
 

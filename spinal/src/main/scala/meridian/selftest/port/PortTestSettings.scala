@@ -83,23 +83,3 @@ case class PortTestRx() extends Bundle {
   val armed = Bool()
   val label = Bits(16 bits) // stands still while armed, and 32 cycles before
 }
-
-/** What the checker found out of a received frame. */
-case class TakenFrame() extends Bundle {
-  val taken = Bool() // it is of the run, and goes no further
-  val foreign = Bool() // a test frame of another label
-  val badLength, badPattern = Bool() // it is not as sent
-  val bitErrors = UInt(TakenFrame.errorBits bits) // bits of the pattern that are not as sent
-  val sequence = UInt(TakenFrame.sequenceBits bits)
-  val timed = Bool() // the latency is known
-  val latency = UInt(30 bits) // ns
-}
-
-object TakenFrame {
-
-  /** At 37 million frames a second 48 bits last for 87 days. */
-  val sequenceBits = 48
-
-  /** Bits of the largest frame, and of any that a MAC lets pass; a longer one counts with no more than this. */
-  val errorBits = 20
-}

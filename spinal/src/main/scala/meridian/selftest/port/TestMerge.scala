@@ -5,14 +5,14 @@ import meridian.ShellParam
 import meridian.crossing.Crossing
 import meridian.frame.{FrameStream, FrameWord, PriorityMerge}
 import meridian.ptp.PtpTime
-import meridian.selftest.HostSelfTest
+import meridian.selftest.SelfTest
 import spinal.core._
 import spinal.lib._
 
 /** Generator of a port's test, and where its frames join those of the host (transmit clock of the MAC). MacTx lets those
   * of the PS go before both.
   *
-  * A frame of the host goes first, unless [[HostSelfTest.testAfter]] of them have gone since the test's last. So a frame
+  * A frame of the host goes first, unless [[SelfTest.testAfter]] of them have gone since the test's last. So a frame
   * of the host waits for one test frame at most, and a test that was forced ends, unless the PS or an upper queue fills
   * the line.
   *
@@ -50,7 +50,7 @@ class TestMerge(p: ShellParam, port: Int) extends Component {
     beat.fragment.ofTest := Bool(test)
     frames.translateWith(beat)
   }
-  val merge = new PriorityMerge(MergedBeat(), HostSelfTest.testAfter)
+  val merge = new PriorityMerge(MergedBeat(), SelfTest.testAfter)
   merge.io.first << marked(io.host, test = false)
   merge.io.firstThere := io.host.valid
   merge.io.second << marked(generator.io.frames, test = true)

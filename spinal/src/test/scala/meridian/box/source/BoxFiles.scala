@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box.source
 
+import meridian.BoxModule
 import org.scalatest.Assertions._
 
 import java.io.File
@@ -16,7 +17,7 @@ trait BoxFiles {
   protected def apart(name: String, text: String): File =
     Files.writeString(Files.createTempDirectory("own").resolve(name), text).toFile
 
-  protected def read(files: File*): BoxModule = BoxModule.read(files, None, 32)
+  protected def read(files: File*): BoxModule = BoxReader.read(files, None, 32)
 
   protected def refused(action: => Any): String = intercept[IllegalArgumentException](action).getMessage
 
@@ -29,5 +30,5 @@ trait BoxFiles {
 
   /** A module as a compiler sees it that is given all files of such a folder. */
   protected def together(files: Map[String, File], top: String): BoxModule =
-    BoxModule.read(files.toSeq.sortBy(_._1).map(_._2), Some(top), 32)
+    BoxReader.read(files.toSeq.sortBy(_._1).map(_._2), Some(top), 32)
 }

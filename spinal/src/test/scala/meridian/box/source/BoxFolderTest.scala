@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box.source
 
+import meridian.BoxModule
 import org.scalatest.funsuite.AnyFunSuite
 
 import java.io.File
@@ -38,7 +39,7 @@ class BoxFolderTest extends AnyFunSuite with BoxFiles {
     val header = file("fifo.vh", "`ifndef FIFO_VH\n`define FIFO_VH\nmodule fifo(input c);\nendmodule\n`endif\n")
     val include = "`include \"fifo.vh\"\n"
     val user = file("left.v", include + left.replace("`define WIDTH 4\n", ""))
-    val ours = BoxModule.read(Seq(header, names, user), Some("left"), 32)
+    val ours = BoxReader.read(Seq(header, names, user), Some("left"), 32)
     assert(bits(ours, "a") == 4)
     val files = written(ours, read(header, file("right.v", include + right)))
     val its = together(files, "right")
@@ -54,7 +55,7 @@ class BoxFolderTest extends AnyFunSuite with BoxFiles {
 
   test("a file of both boxes that macros make another module in each is refused") {
     val shared = file("shared.v", "module shared(input [`WIDTH-1:0] a);\nendmodule\n")
-    def user(name: String, width: Int) = BoxModule.read(
+    def user(name: String, width: Int) = BoxReader.read(
       Seq(
         apart("names.v", s"`define WIDTH $width\n"),
         shared,

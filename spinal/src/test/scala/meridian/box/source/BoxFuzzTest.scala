@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box.source
 
-import meridian.box.BoxPins
+import meridian.{BoxPins, ShellParam}
 
-import meridian.ShellParam
 import org.scalatest.funsuite.AnyFunSuite
 
 import java.io.File
@@ -119,7 +118,7 @@ class BoxFuzzTest extends AnyFunSuite with BoxFiles {
           .toFile
       }
       try {
-        val module = BoxModule.read(files, None, 32)
+        val module = BoxReader.read(files, None, 32)
         for (atHost <- Seq(false, true)) BoxPins.misfits(p, module, atHost)
         written(module)
         good += 1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box.source
 
+import meridian.BoxPort
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What the sources of a box declare, however odd they are written. */
@@ -92,7 +93,7 @@ class BoxTextTest extends AnyFunSuite with BoxFiles {
 
   test("a module with an escaped name is refused") {
     val odd = file("odd.v", "module \\odd+1 (input a);\nendmodule\n")
-    assert(refused(BoxModule.read(Seq(odd), Some("odd+1"), 32)).contains("odd+1"))
+    assert(refused(BoxReader.read(Seq(odd), Some("odd+1"), 32)).contains("odd+1"))
   }
 
   test("a file .v is Verilog of 2005, as Vivado reads it, and .sv is SystemVerilog") {
@@ -132,8 +133,8 @@ class BoxTextTest extends AnyFunSuite with BoxFiles {
     )
     assert(refused(read(entity("odd", "\\and\\", "\\and\\ <= clk;"))).contains("has the extended name \\and\\"))
     assert(refused(read(entity("other", "q", "one: entity lib.fifo port map(clk, q);"))).contains("GHDL does not read"))
-    val upper = BoxModule.read(Seq(entity("Upper", "Q", "q <= CLK;")), Some("UPPER"), 32)
+    val upper = BoxReader.read(Seq(entity("Upper", "Q", "q <= CLK;")), Some("UPPER"), 32)
     assert(upper.name == "UPPER" && upper.modules.keySet == Set("UPPER"))
-    assert(refused(BoxModule.read(Seq(entity("own", "q")), Some("own(+"), 32)).contains("GHDL does not synthesise"))
+    assert(refused(BoxReader.read(Seq(entity("own", "q")), Some("own(+"), 32)).contains("GHDL does not synthesise"))
   }
 }

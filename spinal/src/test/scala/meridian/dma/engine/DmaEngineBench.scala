@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.engine
 
+import meridian.bus.BarBus
 import meridian.dma.{DmaParam, Doorbell, InterruptRequest, PcieHost}
 import meridian.dma.pcie._
 import meridian.host.FrameSim._
-import meridian.regs.HostRegs
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._
@@ -88,9 +88,9 @@ abstract class DmaEngineBench extends AnyFunSuite {
     answers.ready := True
     qdma.usr_flr_done_vld := answers.valid
     qdma.usr_flr_done_fnc := answers.payload
-    val axil = master(AxiLite4(HostRegs.axiConfig))
+    val axil = master(AxiLite4(BarBus.config))
     axil <> engine.io.axil
-    val awuser, aruser = out Bits (HostRegs.userBits bits)
+    val awuser, aruser = out Bits (BarBus.userBits bits)
     awuser := engine.io.awuser
     aruser := engine.io.aruser
     val idle = out Bool ()

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.rss
 
-import meridian.filter._
 import meridian.{RomSim, ShellParam}
+import meridian.filter._
 import meridian.frame.FrameWord
+import meridian.meta.{FrameHash, HashType, RxMeta}
+import meridian.settings.{HashKeyWrite, IndirectionWrite}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._

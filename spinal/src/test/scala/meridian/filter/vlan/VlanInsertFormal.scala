@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.vlan
 
-import meridian.filter._
 import meridian.{Pdr, Proof, ShellParam}
+import meridian.meta.TxVerdict
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.vlan
 
-import meridian.filter._
 import meridian.{LongTest, Pdr, Proof, ShellParam}
 import meridian.frame.FrameStream
+import meridian.meta.RxTarget
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._

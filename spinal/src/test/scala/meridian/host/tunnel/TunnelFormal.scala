@@ -2,9 +2,9 @@
 package meridian.host.tunnel
 
 import meridian.{LongTest, Pdr, ShellParam}
-import meridian.filter.TxMeta
 import meridian.frame.FrameStream
 import meridian.host.{H2cMeta, H2cRequest}
+import meridian.meta.TxMeta
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._

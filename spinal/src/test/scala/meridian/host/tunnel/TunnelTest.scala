@@ -2,10 +2,10 @@
 package meridian.host.tunnel
 
 import meridian.ShellParam
-import meridian.filter.TxMeta
 import meridian.frame.FrameStream
-import meridian.host.FrameSim._
 import meridian.host._
+import meridian.host.FrameSim._
+import meridian.meta.TxMeta
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._

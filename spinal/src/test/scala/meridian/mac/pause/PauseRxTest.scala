@@ -21,7 +21,7 @@ class PauseRxTest extends AnyFunSuite {
     val config = in(PauseRxConfig())
     val watch = in(PauseWatchConfig())
     val link = in Bool ()
-    val beat = slave(Flow(meridian.mac.RxBeat()))
+    val beat = slave(Flow(meridian.frame.RxBeat()))
     val begins, paused, storm = out Bits (8 bits)
     dut.io.config := config
     dut.io.watch := watch

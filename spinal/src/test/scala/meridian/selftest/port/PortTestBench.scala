@@ -2,12 +2,13 @@
 package meridian.selftest.port
 
 import meridian.ShellParam
+import meridian.bus.RegPort
 import meridian.frame.FrameStream
 import meridian.mac._
+import meridian.meta.{HostTxMeta, MacRxRecord, MacTxRecord, PsRxMeta, PsTxMeta, TxTimestamp}
 import meridian.ptp.PtpTime
-import meridian.regs.bus.RegPort
-import meridian.regs.PortTestRegs
 import meridian.selftest.TestFrameModel
+import meridian.settings.PsFilterConfig
 import spinal.core._
 import spinal.core.sim._
 import spinal.lib._
@@ -34,7 +35,7 @@ class PortTestTop(val p: ShellParam, watchCycles: Int, answerCycles: Int) extend
     val psFilter = in(PsFilterConfig(p))
     val fromHost = slave(FrameStream(p.hostBytes, HardType(HostTxMeta(p))))
     val fromPs = slave(FrameStream(p.psBytes, HardType(PsTxMeta())))
-    val toHost = master(FrameStream(p.hostBytes, meridian.filter.RxMeta(p)))
+    val toHost = master(FrameStream(p.hostBytes, meridian.meta.RxMeta(p)))
     val toPs = master(FrameStream(p.psBytes, PsRxMeta(p)))
     val idle = out Bool ()
     val sent = master(Flow(MacTxRecord(p)))

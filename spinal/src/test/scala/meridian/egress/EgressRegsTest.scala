@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.egress
+
+import meridian.ShellParam
+import meridian.egress.pool.PoolParam
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core._
+import spinal.core.sim._
+
+import scala.util.Random
+
+/** The page of a pool by itself: what its settings reach, and that each event is counted once. */
+class EgressRegsTest extends AnyFunSuite {
+  private val p = ShellParam(ports = 4, hostBytes = 64, egress = true, pool = true)
+  private lazy val compiled =
+    SimConfig.withConfig(SpinalConfig(targetDirectory = "target/egressRegs")).compile(new EgressRegs(p))
+  private val classes = PoolParam.classes
+
+  class Bench(dut: EgressRegs) {
+    dut.io.bus.cmd.valid #= false
+    dut.io.free #= 0
+    dut.io.discarded #= 0
+    for (i <- 0 until p.ports) {
+      dut.io.begun(i).valid #= false
+      dut.io.lost(i) #= 0
+    }
+    dut.clockDomain.forkStimulus(10)
+    dut.clockDomain.waitSampling(50)
+    dut.io.free #= dut.e.cells
+    dut.clockDomain.waitSampling(50)
+
+    private def access(at: Int, write: Boolean, data: BigInt, function: Int): BigInt = {
+      val cmd = dut.io.bus.cmd
+      cmd.valid #= true
+      cmd.write #= write
+      cmd.address #= at
+      cmd.data #= data
+      cmd.function #= function
+      cmd.fromHost #= true
+      var left = 20
+      do { dut.clockDomain.waitSampling(); left -= 1 } while (!cmd.ready.toBoolean && left > 0)
+      cmd.valid #= false
+      do { dut.clockDomain.waitSampling(); left -= 1 } while (!dut.io.bus.rsp.valid.toBoolean && left > 0)
+      assert(left > 0, "no answer")
+      assert(!dut.io.bus.rsp.unmapped.toBoolean, s"nothing is at ${at.toHexString}")
+      dut.io.bus.rsp.data.toBigInt
+    }
+    def read(at: Int, function: Int = 0): BigInt = access(at, write = false, 0, function)
+    def write(at: Int, value: BigInt): Unit = access(at, write = true, value, 0)
+    def counter(port: Int, c: Int, kind: Int): BigInt = {
+      val at = EgressRegs.offset(port, c, kind)
+      read(at) + (read(at + 4) << 32)
+    }
+  }
+
+  test("settings reach the pool, and are read back") {
+    compiled.doSim { dut =>
+      val bench = new Bench(dut)
+      import bench._
+      assert(read(0x00) == dut.e.cells + (256 << 16) && read(0x04) == dut.e.reserve + (dut.e.minimum << 16))
+      write(0x0c, BigInt("76543210", 16))
+      for (i <- 0 until p.ports) {
+        assert(read(0x40 + 0x10 * i) == BigInt("76543210", 16) && read(0x44 + 0x10 * i) == 0xff)
+        write(0x40 + 0x10 * i, BigInt("01234567", 16))
+        write(0x44 + 0x10 * i, 0x50 + i)
+        write(0x48 + 0x10 * i, BigInt("ff020100", 16) + i)
+        write(0x4c + 0x10 * i, BigInt("40302010", 16) + i)
+      }
+      assert((0 until classes).forall(c => dut.io.settings.alpha(c).toInt == c))
+      for (i <- 0 until p.ports) {
+        assert(read(0x48 + 0x10 * i) == BigInt("ff020100", 16) + i)
+        assert((0 until 8).forall(n => dut.io.classes(i).of(n).toInt == 7 - n))
+        val port = dut.io.settings.weights(i)
+        assert(port.strict.toInt == 0x50 + i)
+        assert(port.weight.map(_.toInt) == Seq(i, 1, 2, 255, 0x10 + i, 0x20, 0x30, 0x40))
+      }
+    }
+  }
+
+  test("each frame is counted once, whatever comes in one cycle") {
+    compiled.doSim(seed = 3) { dut =>
+      val bench = new Bench(dut)
+      val random = new Random(3)
+      val expected = Array.fill(p.ports, classes, 3)(BigInt(0))
+      // Of a port: frames that begin 6 cycles apart; of all ports: one frame a cycle that finds no room.
+      val next = Array.fill(p.ports)(0)
+      // While MACs are in reset, what is in the pool leaves it and is lost, beside what finds no room.
+      for (cycle <- 0 until 12000) {
+        val full = random.nextInt(p.ports)
+        val discarded = if (cycle < 6000) 0 else random.nextInt(1 << p.ports)
+        dut.io.discarded #= discarded
+        for (i <- 0 until p.ports) {
+          dut.io.lost(i) #= 0
+          if (i == full && (cycle >= 9000 || random.nextInt(4) != 0)) {
+            val c = random.nextInt(classes)
+            dut.io.lost(i) #= 1 << c
+            expected(i)(c)(2) += 1
+          }
+          val begins = cycle >= next(i) && random.nextInt(8) != 0
+          dut.io.begun(i).valid #= begins
+          if (begins) {
+            next(i) = cycle + 6
+            val (c, length) = (random.nextInt(classes), 14 + random.nextInt(9590))
+            dut.io.begun(i).trafficClass #= c
+            dut.io.begun(i).bytes #= length
+            if ((discarded >> i & 1) == 1) expected(i)(c)(2) += 1
+            else {
+              expected(i)(c)(0) += 1
+              expected(i)(c)(1) += length
+            }
+          }
+        }
+        dut.clockDomain.waitSampling()
+      }
+      for (i <- 0 until p.ports) {
+        dut.io.begun(i).valid #= false
+        dut.io.lost(i) #= 0
+      }
+      dut.clockDomain.waitSampling(30)
+      for (i <- 0 until p.ports; c <- 0 until classes; k <- 0 until 3)
+        assert(bench.counter(i, c, k) == expected(i)(c)(k), s"port $i, class $c, ${EgressRegs.kinds(k)._1}")
+      assert(expected.flatten.flatten.sum > 10000000)
+    }
+  }
+
+  test("the high word that a read of the low one keeps is that of the counter, whatever else is read between") {
+    compiled.doSim { dut =>
+      val bench = new Bench(dut)
+      import bench._
+      val flow = dut.io.begun(0)
+      val most = (1 << flow.bytes.getWidth) - 1
+      flow.trafficClass #= 0
+      flow.bytes #= most
+      val frames = ((BigInt(1) << 32) / most + 2).toInt
+      for (_ <- 0 until frames) {
+        flow.valid #= true
+        dut.clockDomain.waitSampling()
+        flow.valid #= false
+        dut.clockDomain.waitSampling(5)
+      }
+      dut.clockDomain.waitSampling(20)
+      val at = EgressRegs.offset(0, 0, 1)
+      val low = read(at)
+      // Settings whose places in the page are those of other counters, which are small.
+      for (other <- Seq(0x00, 0x08, 0x40, 0x48)) read(other)
+      assert(low + (read(at + 4) << 32) == BigInt(frames) * most)
+    }
+  }
+
+  test("the most cells in use are told until a write") {
+    compiled.doSim { dut =>
+      val bench = new Bench(dut)
+      import bench._
+      assert(read(0x08) == 0, "cells count as used while they become free after reset")
+      for ((free, peak) <- Seq(dut.e.cells - 7 -> 7, dut.e.cells - 90 -> 90, dut.e.cells - 3 -> 90)) {
+        dut.io.free #= free
+        dut.clockDomain.waitSampling(4)
+        assert(read(0x08) == dut.e.cells - free + (peak << 16))
+      }
+      write(0x08, 0)
+      assert(read(0x08) == 3 + (3 << 16))
+    }
+  }
+}
