@@ -91,7 +91,7 @@ def test_packages_are_upgraded_used_and_purged_in_a_machine(link: Link, disk: Di
     guest.run("rmmod meridian")
     driver_works(guest, disk.version)
     tested = guest.run(f"{ENTER} meridian-selftest --quick --slow 500", 500)
-    assert "FAIL" not in tested and "PASS" in tested, tested
+    assert ", 0 FAIL, " in tested, tested
     guest.run(f"{ENTER} apt-get purge -y {' '.join(PACKAGES)}", 300)
     guest.ping()
     guest.run("rmmod meridian")
