@@ -8,6 +8,7 @@
 #include <rte_ether.h>
 
 #include <ethdev_driver.h>
+#include <rte_tm_driver.h>
 
 #include "include/meridian_regs.h"
 #include "qdma/mailbox/meridian_mailbox.h"
@@ -33,6 +34,8 @@
 #define MERIDIAN_ADDRESSES	64	/* unicast, of a port */
 #define MERIDIAN_MULTICAST	256	/* of a port */
 #define MERIDIAN_ANY_VLAN	0xffff
+#define MERIDIAN_CLASSES	8	/* of traffic, and priorities */
+#define MERIDIAN_CARD_COUNTERS	80	/* of a function and its port, at most */
 #define MERIDIAN_FRAME_OVERHEAD	(RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)	/* the host has no FCS */
 
 /* The card cuts frames into segments; and with which offloads frames may lie in several pieces. */
@@ -70,11 +73,31 @@ struct meridian_ops {
 };
 
 /**
+ * struct meridian_classes - how the traffic classes of a port are set
+ * @of_priority: class of the frames with a priority (PCP)
+ * @strict: bitmap of classes that go before all lower ones, and before those that are not strict
+ * @weight: of a class that is not strict; 0: it gets what the others leave
+ */
+struct meridian_classes {
+	uint8_t of_priority[MERIDIAN_CLASSES];
+	uint8_t strict;
+	uint8_t weight[MERIDIAN_CLASSES];
+};
+
+/* What a class counts. */
+enum meridian_class_count {
+	MERIDIAN_CLASS_FRAMES, MERIDIAN_CLASS_BYTES, MERIDIAN_CLASS_LOST, MERIDIAN_CLASS_COUNTS
+};
+
+/**
  * struct meridian_card - what the PFs of a card share in a process
  * @lock: contexts and filters take one command at a time
  * @name: of the card
  * @users: PFs
  * @port_users: started PFs of each port
+ * @classes: by port, if @classes_chosen
+ * @classes_chosen: by port: an application has set them
+ * @classes_written: by port: the card has been told so
  * @pfs: its PFs, started or not
  * @services: of its PFs that have VFs
  * @groups: how many the card has
@@ -86,6 +109,9 @@ struct meridian_card {
 	char name[64];
 	unsigned int users;
 	unsigned int port_users[MERIDIAN_PORTS];
+	struct meridian_classes classes[MERIDIAN_PORTS];
+	bool classes_chosen[MERIDIAN_PORTS];
+	bool classes_written[MERIDIAN_PORTS];
 	TAILQ_HEAD(, meridian) pfs;
 	struct qdma_service *services;
 	uint32_t groups;
@@ -100,6 +126,38 @@ struct meridian_entry {
 	struct rte_ether_addr address;
 	uint16_t vid;
 	bool is_refused;
+};
+
+/**
+ * struct meridian_node - of a hierarchy of rte_tm
+ * @id: that the application has given
+ * @priority: 0 goes first
+ * @weight: among those of the same priority
+ * @stats: RTE_TM_STATS_*
+ * @is_there: the application has added it
+ */
+struct meridian_node {
+	uint32_t id;
+	uint32_t priority;
+	uint32_t weight;
+	uint64_t stats;
+	bool is_there;
+};
+
+/**
+ * struct meridian_hierarchy - of a PF's port, as the application builds it
+ * @port: the root
+ * @classes: its children, by class
+ * @priorities: that they may have
+ * @is_committed: the last commit was of one that had nodes
+ * @before: what each class had counted as its statistics began
+ */
+struct meridian_hierarchy {
+	struct meridian_node port;
+	struct meridian_node classes[MERIDIAN_CLASSES];
+	uint32_t priorities;
+	bool is_committed;
+	uint64_t before[MERIDIAN_CLASSES][MERIDIAN_CLASS_COUNTS];
 };
 
 /**
@@ -145,6 +203,9 @@ struct meridian_entry {
  * @is_pf_silent: the PF of a VF has not answered the last question
  * @is_loss_seen: as it was looked for, the VF had lost its queues
  * @vfs: that a PF serves, NULL: none
+ * @hierarchy: of a PF whose card has traffic classes
+ * @has_map: the application has given the priorities classes of its own
+ * @is_unpaced: since it was started, the transmit queues of a PF are not held to rates
  */
 struct meridian {
 	struct qdma_device qdma;
@@ -188,6 +249,9 @@ struct meridian {
 	bool is_pf_silent;
 	bool is_loss_seen;
 	struct meridian_vfs *vfs;
+	struct meridian_hierarchy hierarchy;
+	bool has_map;
+	bool is_unpaced;
 };
 
 /**
@@ -250,12 +314,40 @@ void meridian_flush(struct meridian *m);
 bool meridian_present(struct meridian *m);
 int meridian_check_map(const char *name, uint32_t magic, uint32_t version);
 int meridian_identify(struct meridian *m, uint32_t queues);
-void meridian_enable_port(struct meridian *m, bool on);
-void meridian_look_after_port(struct meridian *m);
 void meridian_enforce_credit(struct meridian *m);
 void meridian_set_queues(struct meridian *m, uint32_t function, uint32_t base, uint32_t count);
 void meridian_set_tx(struct meridian *m, uint32_t queue, bool is_paced, uint32_t offload);
 void meridian_set_rx(struct meridian *m, uint32_t queue, uint32_t buffer, uint32_t entry_log2);
+
+/* meridian_port.c */
+void meridian_enable_port(struct meridian *m, bool on);
+void meridian_look_after_port(struct meridian *m);
+void meridian_choose_shares(struct meridian *m, const struct meridian_classes *shares);
+void meridian_choose_map(struct meridian *m, const uint8_t *of_priority);
+
+/* meridian_classes.c */
+extern const struct meridian_classes meridian_classes_after_reset;
+bool meridian_has_classes(const struct meridian *m);
+void meridian_write_classes(struct meridian *m, bool is_open);
+int meridian_get_classes(struct meridian *m, struct meridian_classes *classes);
+uint64_t meridian_read_class(struct meridian *m, uint32_t number, enum meridian_class_count count);
+
+/* meridian_tm.c, meridian_tm_capabilities.c */
+int meridian_tm_ops(struct rte_eth_dev *dev, void *ops);
+void meridian_tm_begin_counts(struct meridian *m);
+int meridian_tm_refuse(struct rte_tm_error *error, int code, enum rte_tm_error_type type,
+		       const char *why);
+const struct meridian_node *meridian_tm_find(const struct meridian *m, uint32_t id);
+int meridian_tm_capabilities(struct rte_eth_dev *dev, struct rte_tm_capabilities *capabilities,
+			     struct rte_tm_error *error);
+int meridian_tm_level(struct rte_eth_dev *dev, uint32_t level,
+		      struct rte_tm_level_capabilities *capabilities, struct rte_tm_error *error);
+int meridian_tm_node(struct rte_eth_dev *dev, uint32_t id,
+		     struct rte_tm_node_capabilities *capabilities, struct rte_tm_error *error);
+
+/* meridian_dcb.c */
+int meridian_configure_map(struct rte_eth_dev *dev);
+int meridian_dcb_info(struct rte_eth_dev *dev, struct rte_eth_dcb_info *info);
 
 /* meridian_card.c */
 struct meridian_card *meridian_card_get(const char *name);

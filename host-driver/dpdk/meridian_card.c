@@ -61,7 +61,10 @@ meridian_card_join(struct meridian *m)
 	pthread_mutex_unlock(&m->card->lock);
 }
 
-/* m: a PF, whether it has joined its card or not. */
+/*
+ * m: a PF, whether it has joined its card or not. What was chosen for the classes of its port is
+ * forgotten if it is the last one of the port.
+ */
 void
 meridian_card_leave(struct meridian *m)
 {
@@ -74,5 +77,11 @@ meridian_card_leave(struct meridian *m)
 			break;
 		}
 	}
+	TAILQ_FOREACH(pf, &m->card->pfs, of_card) {
+		if (pf->port == m->port)
+			break;
+	}
+	if (pf == NULL && m->port < MERIDIAN_PORTS)
+		m->card->classes_chosen[m->port] = false;
 	pthread_mutex_unlock(&m->card->lock);
 }

@@ -124,6 +124,9 @@ configure(struct rte_eth_dev *dev)
 	if (is_rss)
 		dev->data->dev_conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_RSS_HASH &
 						       rx_offloads(m);
+	error = meridian_configure_map(dev);
+	if (error)
+		return error;
 	return meridian_configure_rss(dev);
 }
 
@@ -212,6 +215,7 @@ start_port(struct rte_eth_dev *dev)
 	if (error)
 		return error;
 	dev->data->scattered_rx = meridian_is_scattered(dev);
+	m->is_unpaced = m->hierarchy.is_committed;
 	meridian_choose_bursts(dev);
 	error = meridian_start_interrupts(dev);
 	if (error)
@@ -303,6 +307,7 @@ reset(struct rte_eth_dev *dev)
 		meridian_restart_vfs(m);
 	/* The card may have begun to count anew. */
 	meridian_take_baseline(m);
+	meridian_tm_begin_counts(m);
 	return 0;
 }
 
@@ -402,6 +407,8 @@ const struct eth_dev_ops meridian_primary_ops = {
 	.xstats_get = meridian_xstats_get,
 	.xstats_get_names = meridian_xstats_names,
 	.xstats_reset = meridian_stats_reset,
+	.get_dcb_info = meridian_dcb_info,
+	.tm_ops_get = meridian_tm_ops,
 };
 
 /* The primary looks four times a second. */

@@ -5,8 +5,6 @@
 /* The MAC clocks see a switch some cycles after it was written; a read of their block is longer. */
 #define CROSSING_READS	2
 
-#define PORT_IS_OPEN	(MERIDIAN_PORT_HOST_ENABLE_RX_MASK | MERIDIAN_PORT_HOST_ENABLE_TX_MASK)
-
 uint32_t
 meridian_read(struct meridian *m, uint32_t offset)
 {
@@ -168,76 +166,6 @@ meridian_identify(struct meridian *m, uint32_t queues)
 			       MERIDIAN_PORT_LINK_STATUS_GIGABITS_MASK) >>
 			      MERIDIAN_PORT_LINK_STATUS_GIGABITS_SHIFT;
 	return find_queues(m, queues);
-}
-
-/* Whether frames of the port would come back: the card's ARM side tests it, or a program does. */
-static bool
-is_looped(struct meridian *m)
-{
-	uint32_t loopback;
-
-	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SELF_TEST_MASK))
-		return false;
-	loopback = meridian_read(m, MERIDIAN_TRANSCEIVER_BASE(m->port) +
-				    MERIDIAN_TRANSCEIVER_LOOPBACK);
-	return loopback && loopback != QDMA_ALL_ONES;
-}
-
-/* The card is locked. */
-static void
-write_port(struct meridian *m)
-{
-	bool is_open = m->card->port_users[m->port] && !is_looped(m);
-
-	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE,
-		       is_open ? PORT_IS_OPEN : 0);
-	meridian_flush(m);
-}
-
-/**
- * meridian_enable_port() - open or close the function's port for the host
- * @m: a PF
- * @on: the last one to close it closes it
- */
-void
-meridian_enable_port(struct meridian *m, bool on)
-{
-	pthread_mutex_lock(&m->card->lock);
-	m->card->port_users[m->port] += on ? 1 : -1;
-	write_port(m);
-	pthread_mutex_unlock(&m->card->lock);
-}
-
-static bool
-is_port_open(struct meridian *m)
-{
-	uint32_t offset = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE;
-
-	return (meridian_read(m, offset) & PORT_IS_OPEN) == PORT_IS_OPEN;
-}
-
-/**
- * meridian_look_after_port() - open a port again that somebody has closed
- * @m: a PF that has opened it
- *
- * It is the one setting of the host's that a reset of the card's ARM takes. A card that does not
- * answer, or whose ARM is in reset, reads as if it were open.
- */
-void
-meridian_look_after_port(struct meridian *m)
-{
-	bool is_opened = false;
-
-	pthread_mutex_lock(&m->card->lock);
-	if (m->card->port_users[m->port] && !is_port_open(m) && !is_looped(m)) {
-		write_port(m);
-		/* While the ARM is in reset, its registers cannot be written. */
-		is_opened = is_port_open(m);
-	}
-	pthread_mutex_unlock(&m->card->lock);
-	if (is_opened)
-		MERIDIAN_LOG(NOTICE, "%s: port %u was closed to the host, by a reset of the card's ARM or a test there: it is open again",
-			     m->data->name, m->port);
 }
 
 /* Frames whose queue has too few buffers are dropped and counted. */

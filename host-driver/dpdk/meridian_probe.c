@@ -86,7 +86,7 @@ identify(struct rte_eth_dev *dev, struct meridian *m)
 	}
 	dev->data->mac_addrs = rte_calloc("meridian", MERIDIAN_ADDRESSES,
 					  sizeof(struct rte_ether_addr), 0);
-	m->baseline = rte_calloc("meridian", 64, sizeof(*m->baseline), 0);
+	m->baseline = rte_calloc("meridian", MERIDIAN_CARD_COUNTERS, sizeof(*m->baseline), 0);
 	if (dev->data->mac_addrs == NULL || m->baseline == NULL)
 		return -ENOMEM;
 	if (m->bus->is_vf) {
@@ -133,6 +133,7 @@ init(struct rte_eth_dev *dev, void *argument)
 				RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
 	meridian_choose_bursts(dev);
 	meridian_stats_reset(dev);
+	meridian_tm_begin_counts(m);
 	return 0;
 }
 

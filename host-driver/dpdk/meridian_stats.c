@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Statistics: what the queues count, and what the card counts of the function and its port. */
+#include <assert.h>
+
 #include <rte_string_fns.h>
 
 #include "meridian.h"
@@ -79,6 +81,16 @@ static const struct named port_counters[] = {
 
 #define CARD_COUNTERS	(RTE_DIM(function_counters) + RTE_DIM(unowned_counters) + \
 			 RTE_DIM(port_counters))
+#define CLASS_COUNTERS	(MERIDIAN_CLASSES * MERIDIAN_CLASS_COUNTS)
+
+static_assert(CARD_COUNTERS + CLASS_COUNTERS <= MERIDIAN_CARD_COUNTERS, "the baseline has no room");
+
+/* Of each traffic class of the port, which a PF of a card with classes sees. */
+static const char * const class_counters[MERIDIAN_CLASS_COUNTS] = {
+	[MERIDIAN_CLASS_FRAMES] = "port_tx_class%u_frames",
+	[MERIDIAN_CLASS_BYTES] = "port_tx_class%u_bytes",
+	[MERIDIAN_CLASS_LOST] = "port_tx_class%u_lost",
+};
 
 /* Of all queues. */
 static const struct named driver_counters[] = {
@@ -106,10 +118,12 @@ static const char * const vf_counters[] = {
 static uint32_t
 card_counters(const struct meridian *m)
 {
-	return m->qdma.is_vf ? RTE_DIM(function_counters) : CARD_COUNTERS;
+	if (m->qdma.is_vf)
+		return RTE_DIM(function_counters);
+	return CARD_COUNTERS + (meridian_has_classes(m) ? CLASS_COUNTERS : 0);
 }
 
-/* Since the start of the card; of a PF behind those of its function those of its port. */
+/* Since the start of the card; of a PF behind those of its function those of its port and classes. */
 static uint64_t
 read_card(struct meridian *m, uint32_t index)
 {
@@ -120,6 +134,11 @@ read_card(struct meridian *m, uint32_t index)
 		return meridian_read_counter(m, MERIDIAN_HOST_PORT_COUNTERS_BASE(m->port) +
 					     unowned_counters[index].offset);
 	index -= RTE_DIM(unowned_counters);
+	if (index >= RTE_DIM(port_counters)) {
+		index -= RTE_DIM(port_counters);
+		return meridian_read_class(m, index / MERIDIAN_CLASS_COUNTS,
+					   index % MERIDIAN_CLASS_COUNTS);
+	}
 	return meridian_read_counter(m, MERIDIAN_PORT_COUNTERS_BASE(m->port) +
 				     port_counters[index].offset);
 }
@@ -343,6 +362,9 @@ meridian_xstats_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names,
 		put_names(&names, unowned_counters, RTE_DIM(unowned_counters));
 		put_names(&names, port_counters, RTE_DIM(port_counters));
 	}
+	for (i = 0; meridian_has_classes(m) && i < CLASS_COUNTERS; i++, names++)
+		snprintf(names->name, sizeof(names->name),
+			 class_counters[i % MERIDIAN_CLASS_COUNTS], i / MERIDIAN_CLASS_COUNTS);
 	for (i = 0; m->vfs != NULL && i < RTE_DIM(vf_counters); i++, names++)
 		rte_strscpy(names->name, vf_counters[i], sizeof(names->name));
 	return xstats(m);

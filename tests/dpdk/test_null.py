@@ -207,6 +207,24 @@ def test_a_wrong_argument_is_refused_in_a_sentence_and_makes_no_port(
     assert time.monotonic() - started < 30
 
 
+def test_a_hierarchy_of_classes_is_built_by_testpmds_commands(testpmd: Testpmd) -> None:
+    """What is wrong is refused in a sentence, and the rest is shown as data center bridging, too."""
+    root, node = "add port tm nonleaf node 0 9999", "add port tm nonleaf node 0"
+    script = [
+        *("stop", "port stop 0", f"{root} -1 0 1 0 -1 2 0 0"),
+        *(f"{node} 1001 9999 1 30 1 -1 1 7 0", f"{node} 1003 9999 1 10 1 -1 1 7 0", f"{node} 1005 9999 0 1 1 -1 1 7 0"),
+        *(f"{node} 1013 9999 0 1 1 -1 1 7 0", "add port tm leaf node 0 0 1001 0 1 2 -1 0 0 0 0"),
+        *("show port tm node type 0 1003", "port tm hierarchy commit 0 no", "port start 0"),
+        *("show port tm level cap 0 1", "show port tm node cap 0 9999", "show port dcb_tc 0"),
+    ]
+    output = testpmd.run([f"{NULL},classes=1"], script=script)
+    assert "the class has a node already: it is the number of the node modulo 8" in output
+    assert "queues are no nodes: a frame's priority chooses its class" in output
+    assert output.count("(error ") == 2, output
+    shares = re.search(r"BW percent :(.*)", output)
+    assert shares and shares[1].split() == ["0%", "75%", "0%", "25%", "0%", "0%", "0%", "0%"], output
+
+
 @pytest.mark.parametrize(("bits", "way"), [(64, "Scalar"), (128, "Vector SSE"), (256, "Vector AVX2")])
 def test_the_widest_vector_that_is_allowed_receives(testpmd: Testpmd, bits: int, way: str) -> None:
     if bits == 256 and "avx2" not in Path("/proc/cpuinfo").read_text():

@@ -133,7 +133,7 @@ take_keys(struct meridian_null_card *card, const struct rte_kvargs *keys)
 	struct number length = { LEAST_LENGTH, MERIDIAN_NULL_MAX_FRAME, &card->length };
 	struct number receive = { 0, 1, NULL }, fill = { 0, 1, &card->fill };
 	struct number loop = { 0, 1, &card->loop }, pieces = { 0, 1, &card->pieces };
-	struct number segments = { 0, 1, &card->segments };
+	struct number segments = { 0, 1, &card->segments }, classes = { 0, 1, &card->classes };
 	uint32_t receives = 1;
 	int error;
 
@@ -150,6 +150,8 @@ take_keys(struct meridian_null_card *card, const struct rte_kvargs *keys)
 	if (!error)
 		error = meridian_take_key(keys, "segments", take_number, &segments);
 	if (!error)
+		error = meridian_take_key(keys, "classes", take_number, &classes);
+	if (!error)
 		error = meridian_take_key(keys, "map", take_version, card);
 	if (!error)
 		error = meridian_take_key(keys, "capture", take_capture, card);
@@ -162,8 +164,8 @@ static int
 take_args(struct meridian_null_card *card, const char *args)
 {
 	static const char * const known[] = {
-		"length", "receive", "fill", "loop", "pieces", "segments", "map", "capture",
-		MERIDIAN_DEVARGS, NULL
+		"length", "receive", "fill", "loop", "pieces", "segments", "classes", "map",
+		"capture", MERIDIAN_DEVARGS, NULL
 	};
 	struct rte_kvargs *keys;
 	int error;
@@ -174,7 +176,7 @@ take_args(struct meridian_null_card *card, const char *args)
 		return 0;
 	keys = rte_kvargs_parse(args, known);
 	if (keys == NULL) {
-		MERIDIAN_LOG(ERR, "\"%s\": a null card knows length, receive, fill, loop, pieces, segments, map, capture, queues and mac, as KEY=VALUE",
+		MERIDIAN_LOG(ERR, "\"%s\": a null card knows length, receive, fill, loop, pieces, segments, classes, map, capture, queues and mac, as KEY=VALUE",
 			     args);
 		return -EINVAL;
 	}
@@ -245,4 +247,4 @@ static struct rte_vdev_driver meridian_null_driver = {
 RTE_PMD_REGISTER_VDEV(net_meridian_null, meridian_null_driver);
 RTE_PMD_REGISTER_PARAM_STRING(net_meridian_null,
 			      "length=<60-9600> receive=<0|1> fill=<0|1> loop=<0|1> "
-			      "pieces=<0|1> segments=<0|1> map=<major.minor> capture=<file> queues=<1-256> mac=<address>");
+			      "pieces=<0|1> segments=<0|1> classes=<0|1> map=<major.minor> capture=<file> queues=<1-256> mac=<address>");

@@ -70,6 +70,7 @@ struct meridian_null_address {
  * @loop: what is sent comes back
  * @pieces: the card joins a frame's pieces
  * @segments: it does, and cuts large frames into segments
+ * @classes: a port's transmit queues have traffic classes, whose settings are kept only
  * @version: of the register map
  * @misses: frames that went nowhere: there was no room in a loop, or they were wrong
  * @capture: where what is sent is kept, of the primary; or NULL
@@ -86,6 +87,7 @@ struct meridian_null_card {
 	uint32_t loop;
 	uint32_t pieces;
 	uint32_t segments;
+	uint32_t classes;
 	uint32_t version;
 	uint64_t misses;
 	FILE *capture;

@@ -18,10 +18,31 @@
 #define SEGMENTS	(PIECES | MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK | \
 			 MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK)
 
+#define CLASSES		MERIDIAN_IDENT_CAPABILITIES_EGRESS_POOL_MASK
+#define OF_PRIORITIES	0x76543210	/* in the class of the same number */
+#define ALL_CLASSES	0xff
+#define ONE_EACH	0x01010101
+
 static void
 set_shell(struct meridian_null_card *card, uint32_t offset, uint32_t value)
 {
 	card->shell[offset / 4] = value;
+}
+
+static void
+begin_classes(struct meridian_null_card *card)
+{
+	uint32_t port;
+
+	for (port = 0; port < MERIDIAN_EGRESS_CLASSES_MAX; port++) {
+		set_shell(card, MERIDIAN_EGRESS_BASE + MERIDIAN_EGRESS_CLASSES(port),
+			  OF_PRIORITIES);
+		set_shell(card, MERIDIAN_EGRESS_BASE + MERIDIAN_EGRESS_STRICT(port), ALL_CLASSES);
+		set_shell(card, MERIDIAN_EGRESS_BASE + MERIDIAN_EGRESS_WEIGHTS_0_TO_3(port),
+			  ONE_EACH);
+		set_shell(card, MERIDIAN_EGRESS_BASE + MERIDIAN_EGRESS_WEIGHTS_4_TO_7(port),
+			  ONE_EACH);
+	}
 }
 
 /* A PF of one port, as after a reset. */
@@ -35,7 +56,10 @@ meridian_null_begin(struct meridian_null_card *card)
 	set_shell(card, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_MAGIC, MERIDIAN_MAGIC);
 	set_shell(card, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_VERSION, card->version);
 	set_shell(card, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_CAPABILITIES,
-		  CAPABILITIES | (card->pieces ? PIECES : 0) | (card->segments ? SEGMENTS : 0));
+		  CAPABILITIES | (card->pieces ? PIECES : 0) | (card->segments ? SEGMENTS : 0) |
+		  (card->classes ? CLASSES : 0));
+	if (card->classes)
+		begin_classes(card);
 	set_shell(card, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_GEOMETRY,
 		  1u << MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT |
 		  1u << MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_SHIFT);

@@ -21,9 +21,10 @@ start_tx(struct meridian *m, struct qdma_h2c_setting *setting, bool cuts)
 {
 	int error;
 
-	setting->on_credit = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK);
+	setting->on_credit = !m->is_unpaced &&
+			     meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK);
 	pthread_mutex_lock(&m->card->lock);
-	meridian_set_tx(m, setting->queue, true,
+	meridian_set_tx(m, setting->queue, !m->is_unpaced,
 			cuts ? MERIDIAN_TX_OFFLOAD_SEGMENTS : MERIDIAN_TX_OFFLOAD_REQUESTS);
 	error = qdma_h2c_start(&m->qdma, setting);
 	pthread_mutex_unlock(&m->card->lock);

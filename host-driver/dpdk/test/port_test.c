@@ -9,7 +9,7 @@
 #include "port.h"
 
 static const struct test_case *const lists[] = {
-	address_cases, frame_cases, hash_cases, memory_cases, opening_cases,
+	address_cases, class_cases, frame_cases, hash_cases, memory_cases, opening_cases,
 	push_cases, queue_cases, removal_cases, reset_cases, segment_cases, settings_cases,
 	statistics_cases, trouble_cases,
 };

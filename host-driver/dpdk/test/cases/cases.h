@@ -14,6 +14,7 @@ struct test_case {
 #define CASE(name)	{ #name, name }
 
 extern const struct test_case address_cases[];
+extern const struct test_case class_cases[];
 extern const struct test_case frame_cases[];
 extern const struct test_case hash_cases[];
 extern const struct test_case memory_cases[];

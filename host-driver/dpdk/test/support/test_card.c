@@ -226,7 +226,7 @@ test_card_reset(struct test_card *card)
 {
 	struct meridian_null_card *null = card->null;
 	uint32_t length = null->length, fill = null->fill, loop = null->loop;
-	uint32_t pieces = null->pieces, segments = null->segments;
+	uint32_t pieces = null->pieces, segments = null->segments, classes = null->classes;
 
 	memset(null, 0, sizeof(*null));
 	null->length = length;
@@ -234,6 +234,7 @@ test_card_reset(struct test_card *card)
 	null->loop = loop;
 	null->pieces = pieces;
 	null->segments = segments;
+	null->classes = classes;
 	null->version = MERIDIAN_MAP_MAJOR << 16 | MERIDIAN_MAP_MINOR;
 	meridian_null_begin(null);
 	null->shell[(MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_GEOMETRY) / 4] +=
@@ -284,6 +285,7 @@ probe(struct rte_vdev_device *device)
 	}
 	card->null->pieces = arguments != NULL && strstr(arguments, "pieces=1") != NULL;
 	card->null->segments = arguments != NULL && strstr(arguments, "segments=1") != NULL;
+	card->null->classes = arguments != NULL && strstr(arguments, "classes=1") != NULL;
 	test_card_reset(card);
 	if (test_card_has_a_vf)
 		add_vf(card);

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""testpmd's commands of traffic management on a card with a pool of transmit queues, and what leaves by the wire."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dpdk_fixtures import library, testpmd
+from meridian_twin import Link
+from meridian_twin.control import Control
+from meridian_twin.protocol import Role
+from meridian_twin.registers import Registers
+from meridian_twin.wire import Wire
+from sessions import write_capture, xstats
+from test_twin_attach import MAC, MINE, PEER
+from test_twin_pf import pf_of
+from test_twin_vf import FIRST, started
+from testpmd import Testpmd
+
+__all__ = ["library", "testpmd"]  # fixtures
+Start = Callable[..., Testpmd]
+POOL = ("--ports", "2", "--egress", "pool")
+AFTER_RESET = [0x76543210, 0xFF, 0x01010101, 0x01010101]
+SHARED = [0x76543210, 0, 10 << 24 | 30 << 8, 0]
+STRICT = [0x76543210, 1 << 1, 10 << 24 | 30 << 8, 0]
+ROOT, LIGHT, HEAVY, IDLE = 9999, 1001, 1003, 1007  # behind the port are classes 1, 3 and 7: the numbers modulo 8
+PERCENT = 15  # of the line, so that one queue brings more of each class than leaves
+FRAMES = 500
+
+pytestmark = pytest.mark.long  # the shell is built for it alone
+
+
+def tagged(priority: int, size: int) -> bytes:
+    return (PEER + MINE + b"\x81\x00" + (priority << 13 | 9).to_bytes(2, "big") + b"\x88\xb5").ljust(size, b"\x5a")
+
+
+def settings(card: Any, port: int = 0) -> list[int]:
+    """As another PF reads them."""
+    names = ("CLASSES", "STRICT", "WEIGHTS_0_TO_3", "WEIGHTS_4_TO_7")
+    link = Link(card.socket, Role.PCIE_FUNCTION, function=1)
+    try:
+        return [link.read(1, 2, Registers().address("EGRESS", name, index=port)) for name in names]
+    finally:
+        link.close()
+
+
+def on_wire(pmd: Testpmd, wire: Wire, count: int) -> Counter[int]:
+    """Bytes of so many frames, or a few more, by priority."""
+    frames: list[bytes] = []
+
+    def enough() -> bool:
+        frames.extend(frame.data for frame in wire.take())
+        return len(frames) >= count
+
+    pmd.wait(f"{count} frames on the wire", enough, 120)
+    seen = Counter[int]()
+    for frame in frames:
+        seen[frame[14] >> 5] += len(frame)
+    return seen
+
+
+def tm(pmd: Testpmd, *commands: str) -> None:
+    for command in commands:
+        answer = pmd.command(command)
+        assert "(error" not in answer and "Bad arguments" not in answer, answer
+
+
+def node(number: int, priority: int, weight: int) -> str:
+    return f"add port tm nonleaf node 0 {number} {ROOT} {priority} {weight} 1 -1 1 7 0"
+
+
+def test_classes_share_the_wire_by_testpmds_weights_and_the_strict_one_goes_first(
+    run_card: Any, testpmd: Start, tmp_path: Path
+) -> None:
+    """One queue brings both classes, of as many bytes; the card chooses by the priority of each frame."""
+    card = run_card("--control", str(tmp_path / "control"), configuration=POOL)
+    write_capture(tmp_path / "both.pcap", 16 * [tagged(1, 757), tagged(3, 1514), tagged(1, 757)])
+    source = f"net_pcap0,rx_pcap={tmp_path}/both.pcap,infinite_rx=1"
+    pmd = testpmd(card, more=f"mac={MAC}", vdevs=[source])
+    assert "cap.sched_wfq_weight_max 255" in pmd.command("show port tm cap 0")
+    tm(pmd, f"add port tm nonleaf node 0 {ROOT} -1 0 1 0 -1 2 0 0", node(LIGHT, 0, 30), node(HEAVY, 0, 10))
+    tm(pmd, "port tm hierarchy commit 0 no")
+    assert settings(card) == AFTER_RESET
+    with Control(tmp_path / "control") as inside:
+        inside.ask("share", port=0, percent=PERCENT)
+        pmd.start("io")
+        assert settings(card) == SHARED and settings(card, 1) == AFTER_RESET
+        on_wire(pmd, card.wires[0], 200)
+        seen = on_wire(pmd, card.wires[0], FRAMES)
+        print(f"{seen[1] / seen.total():.3f} of the bytes for weight 30 of 40")
+        assert seen[1] / seen.total() == pytest.approx(0.75, abs=0.03)
+        tm(pmd, node(IDLE, 0, 5))
+        assert settings(card) == SHARED
+        tm(pmd, "port tm hierarchy commit 0 no")
+        assert settings(card) == [*SHARED[:3], 5 << 24], "the port runs"
+        for command in ("stop", "port stop 0", f"del port tm node 0 {HEAVY}", f"del port tm node 0 {IDLE}"):
+            pmd.command(command)
+        tm(pmd, node(HEAVY, 1, 10), "port tm hierarchy commit 0 no")
+        assert settings(card) == AFTER_RESET
+        pmd.start("io")
+        assert settings(card) == STRICT
+        on_wire(pmd, card.wires[0], 200)
+        seen = on_wire(pmd, card.wires[0], FRAMES)
+        print(f"{seen[1] / seen.total():.3f} of the bytes for the strict class")
+        assert seen[1] / seen.total() > 0.97
+        inside.ask("share", port=0, percent=100)
+    counted = xstats(pmd.command("show port xstats 0"))
+    assert counted["port_tx_class1_frames"] > FRAMES and counted["port_tx_class3_lost"] > 0
+    assert counted["port_tx_class2_frames"] == 0
+    assert "Pkts scheduled from node: " in pmd.command(f"show port tm node stats 0 {LIGHT} 0")
+    pmd.command("stop")
+    pmd.command("port stop 0")
+    assert settings(card) == AFTER_RESET
+    pmd.command("port reset 0")
+    pmd.command("port start 0")
+    assert settings(card) == STRICT, "a reset has taken them"
+    pmd.quit()
+    assert settings(card) == AFTER_RESET
+
+
+def test_a_vf_has_no_traffic_manager(run_card: Any, testpmd: Start) -> None:
+    card = run_card(configuration=POOL)
+    pf_of(testpmd, card)
+    vf = started(testpmd, card, FIRST)
+    assert "Function not implemented" in vf.command("show port tm cap 0")
+    assert "port_tx_class0_frames" not in vf.command("show port xstats 0")
