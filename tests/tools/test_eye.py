@@ -296,3 +296,7 @@ def test_frames_come_back_before_the_mac(run: Callable[..., int], capsys: pytest
     assert "this bitstream has no loopback at the MAC's host side" in capsys.readouterr().err
     assert run(card, "--loopback", "mac", "--prbs", "31") == 2
     assert "a test pattern does not go through the loopback mac" in capsys.readouterr().err
+    assert run(card, "--loopback", "mac", "--png", "eye.png") == 2
+    assert "--png is for the eye scan, and the loopback mac has none" in capsys.readouterr().err
+    assert run(card, "--no-eye", "--rows", "7") == 2
+    assert "--rows is for the eye scan, and --no-eye leaves it out" in capsys.readouterr().err

@@ -37,6 +37,8 @@ come back before the MAC.
 The status is 0 if it has measured, 1 if something failed (no eye, no pattern, the card refuses), 2 if the command line is
 wrong or the program may not run here.
 """
+#: Options that change nothing unless an eye is scanned.
+OF_THE_SCAN = ("png", "prescale", "columns", "rows", "ber")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -182,8 +184,18 @@ def measure(window: Registers32, arguments: argparse.Namespace) -> int:
     return RIGHT
 
 
+def unused(options: argparse.ArgumentParser, arguments: argparse.Namespace) -> str:
+    """The sentence about an option of the eye scan that was given though no eye is scanned; "" if there is none."""
+    if not arguments.no_eye and arguments.loopback != MAC:
+        return ""
+    given = [name for name in OF_THE_SCAN if getattr(arguments, name) != options.get_default(name)]
+    reason = "the loopback mac has none" if arguments.loopback == MAC else "--no-eye leaves it out"
+    return f"--{given[0]} is for the eye scan, and {reason}: leave one of them out" if given else ""
+
+
 def main(line: Sequence[str] | None = None) -> int:
-    arguments = parser().parse_args(line)
+    options = parser()
+    arguments = options.parse_args(line)
 
     def wrong(what: object) -> int:
         print(f"meridian-eye: {what}", file=sys.stderr)
@@ -195,6 +207,8 @@ def main(line: Sequence[str] | None = None) -> int:
         return wrong("--inject takes a number of errors from 0 on, and needs --prbs")
     if arguments.loopback == MAC and arguments.prbs:
         return wrong("a test pattern does not go through the loopback mac: choose one of the transceiver")
+    if sentence := unused(options, arguments):
+        return wrong(sentence)
     if not 0 < arguments.ber < 0.5:
         return wrong("--ber takes a rate between 0 and 0.5")
     if os.geteuid():
