@@ -85,11 +85,11 @@ static const struct named port_counters[] = {
 
 static_assert(CARD_COUNTERS + CLASS_COUNTERS <= MERIDIAN_CARD_COUNTERS, "the baseline has no room");
 
-/* Of each traffic class of the port, which a PF of a card with classes sees. */
+/* Behind "port_tx_class0_" and so on, which a PF of a card with traffic classes sees. */
 static const char * const class_counters[MERIDIAN_CLASS_COUNTS] = {
-	[MERIDIAN_CLASS_FRAMES] = "port_tx_class%u_frames",
-	[MERIDIAN_CLASS_BYTES] = "port_tx_class%u_bytes",
-	[MERIDIAN_CLASS_LOST] = "port_tx_class%u_lost",
+	[MERIDIAN_CLASS_FRAMES] = "frames",
+	[MERIDIAN_CLASS_BYTES] = "bytes",
+	[MERIDIAN_CLASS_LOST] = "lost",
 };
 
 /* Of all queues. */
@@ -363,8 +363,8 @@ meridian_xstats_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names,
 		put_names(&names, port_counters, RTE_DIM(port_counters));
 	}
 	for (i = 0; meridian_has_classes(m) && i < CLASS_COUNTERS; i++, names++)
-		snprintf(names->name, sizeof(names->name),
-			 class_counters[i % MERIDIAN_CLASS_COUNTS], i / MERIDIAN_CLASS_COUNTS);
+		snprintf(names->name, sizeof(names->name), "port_tx_class%u_%s",
+			 i / MERIDIAN_CLASS_COUNTS, class_counters[i % MERIDIAN_CLASS_COUNTS]);
 	for (i = 0; m->vfs != NULL && i < RTE_DIM(vf_counters); i++, names++)
 		rte_strscpy(names->name, vf_counters[i], sizeof(names->name));
 	return xstats(m);
