@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import machine_summary
 from machine_summary import Boots
@@ -305,18 +305,38 @@ def end(process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.05)
 
 
-def run(suite: Suite) -> tuple[int, int, int]:
-    """(passed, failed, skipped)."""
+class Ended(NamedTuple):
+    """Of a suite: its numbers of tests, and the seconds of processor time of all that it has begun and waited for."""
+
+    passed: int
+    failed: int
+    skipped: int
+    processor: float
+
+
+def wait(process: subprocess.Popen[bytes], seconds: float) -> tuple[int, float]:
+    """A command's exit status and its processor time in seconds. It raises TimeoutExpired after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return process.returncode, usage.ru_utime + usage.ru_stime
+        time.sleep(0.05)
+    raise subprocess.TimeoutExpired(process.args, seconds)
+
+
+def run(suite: Suite) -> Ended:
     print(f"\n=== {suite.name}", flush=True)
     started = time.monotonic()
     if suite.reports:
         suite.reports.mkdir(parents=True, exist_ok=True)
     process = subprocess.Popen(suite.command, cwd=ROOT)
     try:
-        status = process.wait(60 * suite.minutes)
+        status, processor = wait(process, 60 * suite.minutes)
     except subprocess.TimeoutExpired:
         print(f"{suite.name}: not done after {suite.minutes} minutes", flush=True)
-        status = 1
+        status, processor = 1, 0.0
     finally:
         if process.poll() is None:
             end(process)
@@ -327,7 +347,7 @@ def run(suite: Suite) -> tuple[int, int, int]:
         failed = 1
     seconds = time.monotonic() - started
     print(f"=== {suite.name}: {passed} passed, {failed} failed, {skipped} skipped, {seconds:.0f} s", flush=True)
-    return passed, failed, skipped
+    return Ended(passed, failed, skipped, processor)
 
 
 def main() -> int:
@@ -354,17 +374,17 @@ def main() -> int:
         for suite in chosen:
             totals.append(run(suite))
             ends.append(time.monotonic())
-    print(f"\n{len(chosen)} suites took {time.monotonic() - started:.0f} s", flush=True)
-    for suite, (begun, ended) in zip(chosen, itertools.pairwise(ends), strict=True):
-        print(f"{ended - begun:7.0f} s  {suite.name}", flush=True)
-    for suite, (_, broken, _) in zip(chosen, totals, strict=True):
-        if broken:
+    print(f"\n{len(chosen)} suites took {time.monotonic() - started:.0f} s; each with its processor time:", flush=True)
+    for suite, (begun, ended), total in zip(chosen, itertools.pairwise(ends), totals, strict=True):
+        print(f"{ended - begun:7.0f} s {total.processor:7.0f} s  {suite.name}", flush=True)
+    for suite, total in zip(chosen, totals, strict=True):
+        if broken := total.failed:
             names = failures(suite.reports) if suite.reports else []
             names = names or ["its output above says why"]
             print("\n  ".join([f"{suite.name}: {broken} failed", *names]), flush=True)
     for line in machine_summary.lines((suite.name, Boots.of(suite.reports)) for suite in chosen if suite.reports):
         print(line, flush=True)
-    passed, failed, skipped = (sum(column) for column in zip(*totals, strict=True))
+    passed, failed, skipped, _ = (sum(column) for column in zip(*totals, strict=True))
     print(f"\n{skipped} skipped\n{passed} passed, {failed} failed", flush=True)
     return 1 if failed else 0
 

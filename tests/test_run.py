@@ -121,6 +121,20 @@ def test_skips_are_counted_before_the_last_line(
     assert f"=== one: 1 passed, 0 failed, {skips} skipped, " in "\n".join(lines)
 
 
+def test_the_last_lines_have_the_processor_time_of_each_suite_and_of_what_it_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    busy = "import time\nwhile time.process_time() < 1: pass"
+    monkeypatch.setattr(run, "REPORTS", tmp_path / "reports")
+    monkeypatch.setattr(run.os, "chdir", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["run.py"])
+    works = Suite("works", ["bash", "-c", f"{sys.executable} -c '{busy}'; true"], 1)
+    monkeypatch.setattr(run, "suites", lambda long: [works, shell("sleeps", "sleep 1")])
+    assert run.main() == 0
+    told = {line.split()[-1]: line.split()[:-1] for line in capsys.readouterr().out.splitlines() if " s  " in line}
+    assert int(told["works"][2]) in (1, 2) and told["sleeps"][2] == "0", told
+
+
 SIGNALLED = """
 import signal, sys
 from pathlib import Path
@@ -153,7 +167,7 @@ def test_a_suite_that_takes_too_long_ends_with_what_it_has_begun(
     begins = f"echo \\$\\$ >{tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid"
     script = f'bash -c "{trap}; {begins}; while sleep 0.1; do :; done" & wait'
     begun = time.monotonic()
-    assert run.run(Suite("slow", ["bash", "-c", script], 2 / 60)) == (0, 1, 0)
+    assert run.run(Suite("slow", ["bash", "-c", script], 2 / 60))[:3] == (0, 1, 0)
     assert time.monotonic() - begun < WAIT
     until(lambda: gone(tmp_path / "pid"), "the end of what the suite has begun")
 
