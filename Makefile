@@ -14,8 +14,9 @@ FULL ?=
 OWN ?=
 # One suite of `make test` or `make test-long`, a wrong name lists all of them; one fault of `make test-mutants`.
 ONLY ?=
-# Faults of one part of the sources: rtl, card, linux, dpdk or python.
+# Faults of one part of the sources: rtl, card, linux, dpdk or python. RESUME=1 leaves out what an earlier run has killed.
 KIND ?=
+RESUME ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
 RTL_ARGS ?=
 # BOX=FILE: `make rtl` and `make bitstream` put your own module into the shell; see docs/user-logic.md. BOX_MODULE names it, if
@@ -86,8 +87,8 @@ test-kernel: setup ## run the kernel's own network driver tests on PF and VF →
 coverage: setup ## measure what the tests run in each language (an hour) → build/coverage/index.html; PART=driver: one part
 	@scripts/coverage $(PART)
 
-test-mutants: setup ## put faults into a copy of the sources, and see the tests fail for each (hours); ONLY=NAME, KIND=rtl
-	@scripts/test-mutants $(if $(ONLY),--only "$(ONLY)") $(if $(KIND),--kind "$(KIND)")
+test-mutants: setup ## put faults into a copy of the sources, and see the tests fail for each (hours); ONLY=NAME, KIND=rtl, RESUME=1
+	@scripts/test-mutants $(if $(ONLY),--only "$(ONLY)") $(if $(KIND),--kind "$(KIND)") $(if $(RESUME),--resume)
 
 lint: setup ## check shell scripts, formats, licence lines, links, and the shell's Verilog
 	@scripts/lint

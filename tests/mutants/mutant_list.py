@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import tomllib
 from dataclasses import dataclass, fields
@@ -11,6 +12,13 @@ from pathlib import Path
 LIST = Path(__file__).with_name("mutants.toml")
 KINDS = ("rtl", "card", "linux", "dpdk", "python")
 RUNNERS = ("sbt", "test-card", "test-driver", "test-dma", "test-pcie", "pytest")
+#: Where the sources of the tests of a runner lie, if its words are names of tests.
+TESTS = {
+    "test-card": ("twin/card/test", "*.cpp"),
+    "test-driver": ("host-driver/qdma/test", "*.cpp"),
+    "test-dma": ("twin/dma/src", "*.cpp"),
+    "test-pcie": ("tests/pcie/cases", "*.py"),
+}
 
 
 class MutantError(Exception):
@@ -37,6 +45,15 @@ class Mutant:
     def words(self) -> list[str]:
         """What the runner is given."""
         return shlex.split(self.test)[1:]
+
+    def test_files(self, tree: Path) -> list[Path]:
+        """The files of a checkout that have the tests which it names: whole files, of which some may not exist."""
+        if self.runner == "pytest":
+            return [tree / word.split("::")[0] for word in self.words if word.startswith("tests/")]
+        if self.runner == "sbt":
+            return [tree / "spinal/src/test/scala" / f"{self.words[1].replace('.', '/')}.scala"]
+        folder, pattern = TESTS[self.runner]
+        return sorted((tree / folder).rglob(pattern))
 
     def planted(self, text: str) -> str:
         """The file's text with the fault in it."""

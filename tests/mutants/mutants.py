@@ -5,7 +5,8 @@ Each line of output names a fault, tells whether its test killed it, and how lon
 still passes. It is an error if the fault's text is not in its file exactly once, if its test does not pass without it, or if its
 test is not done in time with it.
 The faults and their tests are listed in tests/mutants/mutants.toml. The copy and its builds stay in the cache, so that a
-second run compiles little. The exit status is 0 if all were killed, 1 if one survived, 2 if there were errors alone.
+second run compiles little. It also keeps which faults were killed: --resume goes on with the others, and with those whose
+entry, file or tests have changed since; other changes of the sources are not looked for. The exit status is 0 if all were killed, 1 if one survived, 2 if there were errors alone.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mutant_list import KINDS, Mutant, MutantError, chosen, mutants
+from mutant_record import Record
 from mutant_runs import Outcome, Runs
 from mutant_tree import Tree
 
@@ -100,6 +102,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--only", metavar="NAME", help="judge one mutant")
     parser.add_argument("--kind", choices=KINDS, help="judge those of one part of the sources")
+    parser.add_argument("--resume", action="store_true", help="leave out those that an earlier run has killed")
     parser.add_argument("--list", action="store_true", help="name them, with their files and tests, and run nothing")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="compile N files at a time")
     return parser.parse_args()
@@ -123,9 +126,14 @@ def main() -> int:
             tree = Tree(folder)
             tree.update(ROOT)
             judge = Judge(tree, Runs(tree.root, folder, given.jobs).run)
+            record = Record(folder / "killed.json", tree.root)
             verdicts = []
             for mutant in wanted:
-                verdicts.append(judge.verdict(mutant))
+                if given.resume and record.has(mutant):
+                    verdicts.append(Verdict(mutant, "killed", "by an earlier run", 0))
+                else:
+                    verdicts.append(judge.verdict(mutant))
+                    record.note(mutant, verdicts[-1].word == "killed")
                 print(line(verdicts[-1]), flush=True)
     except MutantError as error:
         print(f"test-mutants: {error}", file=sys.stderr)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from mutant_list import KINDS, Mutant, MutantError, chosen, mutants
+from mutant_record import Record
 from mutant_runs import Outcome, Runs
 from mutant_tree import Tree
 from mutants import Judge, line, status, summary
@@ -34,7 +35,7 @@ def test_the_text_of_a_fault_is_in_its_file_once(mutant: Mutant) -> None:
 @pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
 def test_what_a_fault_names_as_its_test_is_there(mutant: Mutant) -> None:
     if mutant.runner == "pytest":
-        files = [ROOT / word.split("::")[0] for word in mutant.words if word.startswith("tests/")]
+        files = mutant.test_files(ROOT)
         assert all(file.exists() for file in files)
         # Whatever the words of -k choose by is in the names of the tests, or in their parameters, which may be cases in C.
         _, _, chosen = mutant.test.partition(" -k ")
@@ -42,15 +43,13 @@ def test_what_a_fault_names_as_its_test_is_there(mutant: Mutant) -> None:
         for word in set(re.findall(r"\w+", chosen)) - {"and", "or", "not"}:
             assert any(word in file.read_text() for file in cases), word
     elif mutant.runner == "sbt":
-        path = mutant.words[1].replace(".", "/")
-        assert (ROOT / "spinal/src/test/scala" / f"{path}.scala").exists()
+        assert mutant.test_files(ROOT)[0].exists()
     elif mutant.runner == "test-pcie":
-        text = "".join(path.read_text() for path in (ROOT / "tests/pcie/cases").glob("*.py"))
+        text = "".join(path.read_text() for path in mutant.test_files(ROOT))
         cases = re.findall(r"^async def (\w+)\(dut", text, re.MULTILINE)
         assert all(re.sub(r"_\d{3}$", "", word) in cases for word in mutant.words)
     else:
-        folders = {"test-card": "twin/card/test", "test-driver": "host-driver/qdma/test", "test-dma": "twin/dma/src"}
-        text = "".join(path.read_text() for path in (ROOT / folders[mutant.runner]).rglob("*.cpp"))
+        text = "".join(path.read_text() for path in mutant.test_files(ROOT))
         suites = [f"{suite}.{name}" for suite, name in re.findall(r"^TEST\w*\((\w+), (\w+)\)", text, re.MULTILINE)]
         for word in mutant.words[0].partition("-")[0].split(":"):
             assert fnmatch.filter(suites, word.removeprefix("*/").removesuffix("/*")), word
@@ -167,6 +166,34 @@ def test_the_status_and_the_summary_say_what_survived(tree: Tree) -> None:
     assert [status(some) for some in ([], [error], [survived, error])] == [0, 2, 1]
     assert "off-by-one in sum.py survived: Sums are wrong." in summary([survived, error])
     assert summary([survived, error]).endswith("2 mutants: 0 killed, 1 survived, 1 errors, 0 s")
+
+
+def test_what_was_killed_is_remembered_until_its_file_its_test_or_its_entry_changes(tree: Tree, tmp_path: Path) -> None:
+    file = tmp_path / "killed.json"
+    fault = with_changes(test="pytest tests/test_sum.py")
+    (tree.root / "tests").mkdir()
+    test = tree.root / "tests/test_sum.py"
+    test.write_text("")
+    Record(file, tree.root).note(fault, killed=True)
+    assert Record(file, tree.root).has(fault)
+    assert not Record(file, tree.root).has(with_changes(test=fault.test, new="b"))
+    for changed in (test, tree.root / "sum.py"):
+        text = changed.read_text()
+        changed.write_text(text + "\n")
+        assert not Record(file, tree.root).has(fault), changed
+        changed.write_text(text)
+        assert Record(file, tree.root).has(fault)
+    Record(file, tree.root).note(fault, killed=False)
+    assert not Record(file, tree.root).has(fault)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]"])
+def test_a_record_that_cannot_be_read_remembers_nothing(tree: Tree, tmp_path: Path, text: str) -> None:
+    (tmp_path / "killed.json").write_text(text)
+    record = Record(tmp_path / "killed.json", tree.root)
+    assert not record.has(FAULT)
+    record.note(FAULT, killed=True)
+    assert record.has(FAULT)
 
 
 TABLE = 'kind = "python"\nfile = "a"\nold = "b"\nnew = "c"\nwhy = "d."\ntest = "pytest e"\n'
