@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of the drivers in C call one another one way, so that a file is understood without those that call it."""
+"""Files of the drivers and of QEMU's devices in C call one another one way, so that a file is understood without those that call it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from documents import ROOT
 #: Folders whose sources are linked into one program.
 PROGRAMS = (
     *("host-driver/linux", "host-driver/qdma", "host-driver/dpdk", "host-driver/library"),
-    *("meta-layer/meta-meridian/recipes-kernel/meridian-ps/files", "twin/dpdk"),
+    *("meta-layer/meta-meridian/recipes-kernel/meridian-ps/files", "twin/dpdk", "twin/qemu/hw"),
 )
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 #: A function that other files can call, its type on the same line or on one of its own; and a variable of theirs.

@@ -84,9 +84,10 @@ static char *meridian_link_refuse(MeridianLink *link,
     return NULL;
 }
 
-void meridian_link_greeted(MeridianLink *link,
-                           const struct meridian_link_header *header,
-                           const uint8_t *payload, uint32_t bytes)
+/* The answer to HELLO. */
+static void meridian_link_greeted(MeridianLink *link,
+                                  const struct meridian_link_header *header,
+                                  const uint8_t *payload, uint32_t bytes)
 {
     bool first = !link->welcome.magic;
     struct meridian_link_welcome w;
@@ -104,6 +105,20 @@ void meridian_link_greeted(MeridianLink *link,
     if (!first) {
         info_report("meridian: the card at %s is back", link->path);
         link->ops->back(link->opaque);
+    }
+}
+
+/* One message of the card. */
+static void meridian_link_take(void *opaque,
+                               const struct meridian_link_header *header,
+                               const uint8_t *payload, uint32_t bytes)
+{
+    MeridianLink *link = opaque;
+
+    if (link->state == MERIDIAN_LINK_GREETING) {
+        meridian_link_greeted(link, header, payload, bytes);
+    } else if (link->state == MERIDIAN_LINK_UP) {
+        meridian_link_serve(link, header, payload, bytes);
     }
 }
 

@@ -52,13 +52,15 @@ struct MeridianLink {
 void G_GNUC_PRINTF(2, 3)
 meridian_link_lose(MeridianLink *link, const char *format, ...);
 
-/* The answer to HELLO. */
-void meridian_link_greeted(MeridianLink *link,
-                           const struct meridian_link_header *header,
-                           const uint8_t *payload, uint32_t bytes);
+/* A message to the card, if the link is up. */
+void meridian_link_send(MeridianLink *link,
+                        struct meridian_link_header *header,
+                        const void *payload, uint32_t bytes);
 
-/* One message of the card. */
-MeridianLinkTake meridian_link_take;
+/* A message of the card while the link is up. */
+void meridian_link_serve(MeridianLink *link,
+                         const struct meridian_link_header *header,
+                         const uint8_t *payload, uint32_t bytes);
 
 /* What has come within timeout_ms. */
 void meridian_link_receive(MeridianLink *link, int timeout_ms);
