@@ -169,7 +169,7 @@ def test_a_port_that_is_attached_later_has_dma_by_messages(run_card: Any, librar
     """Memory that an application uses already stays where it is: the card reaches it by messages."""
     control = tmp_path / "control"
     card = run_card("--control", str(control))
-    with Testpmd(library, []) as pmd:
+    with Testpmd(library, [], card=card) as pmd:
         text = pmd.command(f"port attach net_meridian_twin0,socket={card.socket},mac={MAC}")
         assert "DMA goes by messages" in text
         pmd.command("set portlist 0")
