@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,11 +15,14 @@ from dma_engines import QDMA_IP, with_engine
 from meridian_card import Simulator
 from meridian_machine.twin import DMA
 from meridian_twin import CardProcess
+from meridian_twin.control import Control
+from meridian_twin.patience import deadline_in
 from meridian_twin.wire import Wire, WireError
 
 pytest_plugins = ["debug_kernel", "longest_first", "machine_report", "pcie_link"]
 ROOT = Path(__file__).resolve().parents[1]
 BUILD_MINUTES = 20
+BUSY_PS = 100_000_000  # of a card that never rests: many round trips of the link far
 Start = Callable[..., Simulator]
 
 
@@ -107,18 +111,35 @@ def shell_sim(built: Callable[..., Path]) -> Path:
 
 
 class RunningCard(CardProcess):
-    """meridian_card with the wires of its ports in the test's hands."""
+    """meridian_card with the wires of its ports in the test's hands. control: the socket that its --control names."""
 
     def __init__(self, program: Path, *options: str, ports: int = 1) -> None:
         self._wires = tempfile.TemporaryDirectory(prefix="meridian-")
         paths = [Path(self._wires.name) / str(port) for port in range(ports)]
         named = [word for port, path in enumerate(paths) for word in ("--wire", f"{port}=socket:path={path}")]
+        if "--control" not in options:
+            named += ["--control", str(Path(self._wires.name) / "control")]
+        words = [*named, *options]
+        self.control = Path(words[words.index("--control") + 1])
         super().__init__(program, *named, *options)
         try:
             self.wires = [Wire(path) for path in paths]
         except WireError:
             self.close()
             raise
+
+    def rest(self, seconds: float = 60) -> None:
+        """Until the card has done all that it was told before, or has worked on for BUSY_PS.
+
+        Our DMA engine counts a receive buffer when it has read its descriptor, and the link may be a far one: the card
+        drops a frame that comes before. No register of a driver says that the descriptors are there.
+        """
+        with Control(self.control) as inside:
+            # The card takes doorbells that were rung before the first question before it answers the second one.
+            end_ps, deadline = inside.ask("stats")["t_ps"] + BUSY_PS, deadline_in(seconds)
+            while (now := inside.ask("stats"))["simulation"]["busy"] and now["t_ps"] < end_ps:
+                assert time.monotonic() < deadline, f"the card does not come to rest within {seconds:g} s"
+                time.sleep(0.002)
 
     def close(self) -> None:
         for wire in getattr(self, "wires", []):

@@ -20,7 +20,7 @@ import pytest
 from meridian_twin import CardProcess
 
 #: Files of the drivers' tests. test_pcie_link.py sees that each pattern finds some.
-TESTS = ("qemu/*/test_driver_*.py", "qemu/*/test_dpdk_*.py", "dpdk/test_*.py")
+TESTS = ("qemu/*/test_driver_*.py", "qemu/*/test_dpdk_*.py", "dpdk/test_*.py", "dpdk/twin/test_*.py")
 FAR, FAR_NS = ("--pcie", "3:8", "--pcie-round-trip"), "5000"
 LINKS = {
     "fast": (),

@@ -35,7 +35,7 @@ def testpmd(library: Path) -> Iterator[Callable[..., Testpmd]]:
 
     def run(card: Any, *options: str, function: int = 0, more: str = "", **other: Any) -> Testpmd:
         vdev = f"net_meridian_twin0,socket={card.socket},function={function}" + (f",{more}" if more else "")
-        running.append(Testpmd(library, [vdev, *other.pop("vdevs", [])], *options, **other))
+        running.append(Testpmd(library, [vdev, *other.pop("vdevs", [])], *options, card=card, **other))
         return running[-1]
 
     yield run

@@ -70,3 +70,13 @@ def test_each_file_of_a_drivers_test_on_machines_has_a_link() -> None:
     assert len(named) > 30
     assert not missed
     assert not is_drivers_test("qemu/ptp/test_ptp_lock.py::test_locks")
+
+
+def test_each_file_of_a_dpdk_test_on_the_card_process_has_a_link() -> None:
+    """Also in the folders below: a pattern that finds the files of one folder says nothing of those of another."""
+    files = [
+        path for path in (HERE / "dpdk").rglob("test_*.py") if re.search(r"\b(run|built)_card\b", path.read_text())
+    ]
+    missed = [path.name for path in files if not is_drivers_test(path.relative_to(HERE).as_posix())]
+    assert {path.parent.name for path in files} >= {"dpdk", "twin"}
+    assert not missed

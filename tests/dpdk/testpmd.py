@@ -10,20 +10,27 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from meridian_machine.testpmd_prompt import COMMAND_SECONDS, PROMPT, START_SECONDS, Prompt, TestpmdError
 from meridian_twin.patience import deadline_in, stretched
 from plugin import plugin, twin_of
 
 __all__ = ["Testpmd", "TestpmdError"]
-FETCH_SECONDS = 1.5
 
 
 class Testpmd(Prompt):
-    """One process. vdev: driver and its arguments; options: of testpmd itself, behind EAL's."""
+    """One process. vdev: driver and its arguments; options: of testpmd itself, behind EAL's; card: of its ports."""
 
-    def __init__(self, library: Path, vdevs: Sequence[str], *options: str, eal: Sequence[str] = (), memory: int = 192):
+    def __init__(
+        self,
+        library: Path,
+        vdevs: Sequence[str],
+        *options: str,
+        eal: Sequence[str] = (),
+        memory: int = 192,
+        card: Any = None,
+    ):
         # Its prompt is not buffered, so what it prints must not be, either.
         before, driver = plugin(library, twin_of(library))
         command = [
@@ -41,6 +48,7 @@ class Testpmd(Prompt):
         command += ["-l", "0-1", *driver, f"--file-prefix=meridian-{os.getpid()}", *eal]
         command += [word for vdev in vdevs for word in ("--vdev", vdev)]
         command += ["--", "-i", "--total-num-mbufs=20000", "--disable-device-start", *options]
+        self._card = card
         self._text = ""
         self.said = ""  # all of it up to the last prompt
         self._process = subprocess.Popen(
@@ -63,8 +71,8 @@ class Testpmd(Prompt):
     def start(self, mode: str = "io") -> None:
         """Starts the ports, and forwarding in that mode; the card has descriptors of receive buffers then."""
         super().start(mode)
-        if os.environ.get("MERIDIAN_DMA") == "meridian":
-            time.sleep(FETCH_SECONDS)  # our engine counts on what it has read, and the link may be a far one
+        if self._card and mode != "txonly":
+            self._card.rest()
 
     @property
     def pid(self) -> int:

@@ -169,7 +169,7 @@ def test_a_port_that_is_attached_later_has_dma_by_messages(run_card: Any, librar
     """Memory that an application uses already stays where it is: the card reaches it by messages."""
     control = tmp_path / "control"
     card = run_card("--control", str(control))
-    with Testpmd(library, []) as pmd:
+    with Testpmd(library, [], card=card) as pmd:
         text = pmd.command(f"port attach net_meridian_twin0,socket={card.socket},mac={MAC}")
         assert "DMA goes by messages" in text
         pmd.command("set portlist 0")
@@ -215,13 +215,18 @@ def test_a_port_that_a_reset_of_the_cards_arm_closed_is_opened_again(run_card: A
     assert pmd.said.count(opened) == 1
 
 
-def test_testpmd_ends_after_the_card_has_gone(run_card: Any, testpmd: Start) -> None:
+def test_testpmd_is_told_that_the_card_has_gone_and_goes_on_without_it_until_it_ends(
+    run_card: Any, testpmd: Start
+) -> None:
+    """The driver says it once, testpmd has the event of a removal and detaches the port, and then it ends well."""
     card = run_card()
     pmd = testpmd(card, more=f"mac={MAC}")
     pmd.start("io")
-    card.stop()
-    pmd.command("show port stats 0")
-    pmd.quit()
+    assert card.stop() == 0
+    pmd.wait("the removal", lambda: "Port 0: device removal event" in pmd.command("show port info 0") + pmd.said)
+    pmd.wait("the end of the port", lambda: "Invalid port 0" in pmd.command("show port info 0"))
+    assert pmd.said.count("the card is gone: the function is not in the machine any more") == 1
+    assert "nb forwarding ports=0" in pmd.quit()
 
 
 @pytest.mark.parametrize(

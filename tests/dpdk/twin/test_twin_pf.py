@@ -63,6 +63,19 @@ def counts(pf: Testpmd) -> dict[str, int]:
     return {name: n for name, n in xstats(pf.command("show port xstats 0")).items() if name.startswith("vf_")}
 
 
+class PlayedVf(Vf):
+    """A VF of a card that is not Python's."""
+
+    def __init__(self, card: Any, link: Link, function: int, memory: Memory) -> None:
+        super().__init__(link, function, memory)
+        self._card = card
+
+    def settle(self) -> None:
+        """Until the card has read the descriptors of its buffers, too: the function's link may be a far one."""
+        super().settle()
+        self._card.rest()
+
+
 @contextmanager
 def python_vf(card: Any, function: int = FIRST) -> Iterator[Vf]:
     """A VF that is played by Python; as it leaves, its function is reset."""
@@ -70,7 +83,7 @@ def python_vf(card: Any, function: int = FIRST) -> Iterator[Vf]:
     link = Link(card.socket, Role.PCIE_FUNCTION, function=function)
     try:
         link.share(memory)
-        yield Vf(link, function, memory)
+        yield PlayedVf(card, link, function, memory)
     finally:
         link.close()
         memory.close()

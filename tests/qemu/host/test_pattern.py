@@ -25,6 +25,7 @@ ARM = bytes.fromhex("02a53a53a501")
 #: Of the self_test page, at its place in BAR2.
 PAGE = 0x117000
 MODE, STATUS = 0x04, 0x40
+RUN = 0x1F << 24  # of its status: the number of the last test that has begun, which the test's frames carry
 #: Status of ethtool if a test of the driver has failed.
 FAILED = 2
 #: Frames of others that may come meanwhile.
@@ -155,7 +156,13 @@ def test_frames_of_the_pattern_in_several_buffers_are_good(well: Bench) -> None:
 
 
 def test_the_online_test_sends_no_pattern(well: Bench) -> None:
+    """The block has begun no test, and the interface, which counts a pattern's frames, has none of them."""
+    run, before = block(well, STATUS) & RUN, counters(well)
     text = well.guest.run("ethtool -t eth0 online")
+    after = counters(well)
+    assert block(well, STATUS) & RUN == run
+    for name in ("rx_packets", "tx_packets"):
+        assert 0 <= after[name] - before[name] < FEW, name
     assert re.search(r"dma_pattern\s+0$", text, re.MULTILINE), text
     assert "self-test" not in well.guest.run("dmesg")
 

@@ -309,7 +309,8 @@ nlohmann::json CardNode::statistics() {
                     {"shared_bytes", link.shared_bytes},
                     {"message_bytes", link.message_bytes},
                     {"unsupported", link.unsupported}};
-  result["simulation"] = {{"steps", card_.steps()}, {"skipped_ps", skipped_ps_}, {"waits_for", card_.waits_for()}};
+  result["simulation"] = {
+      {"steps", card_.steps()}, {"skipped_ps", skipped_ps_}, {"busy", busy()}, {"waits_for", card_.waits_for()}};
   return result;
 }
 
