@@ -12,8 +12,7 @@ from mutant_list import Mutant
 
 def fingerprint(mutant: Mutant, tree: Path) -> str:
     """It changes with the entry, with the file that has the fault, and with the files of its tests."""
-    entry = "\0".join((mutant.file, mutant.old, mutant.new, mutant.test))
-    digest = hashlib.sha256(entry.encode())
+    digest = hashlib.sha256(repr((mutant.file, mutant.old, mutant.new, mutant.test)).encode())
     for path in [tree / mutant.file, *mutant.test_files(tree)]:
         content = path.read_bytes() if path.is_file() else b""
         digest.update(hashlib.sha256(content).digest())
