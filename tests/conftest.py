@@ -22,7 +22,7 @@ from meridian_twin.wire import Wire, WireError
 pytest_plugins = ["debug_kernel", "longest_first", "machine_report", "pcie_link"]
 ROOT = Path(__file__).resolve().parents[1]
 BUILD_MINUTES = 20
-BUSY_PS = 100_000_000  # of a card that never rests: many round trips of the link far
+BUSY_PS = 100_000_000  # so long a card may work on without rest: many round trips of the link far
 Start = Callable[..., Simulator]
 
 
@@ -129,7 +129,7 @@ class RunningCard(CardProcess):
             raise
 
     def rest(self, seconds: float = 60) -> None:
-        """Until the card has done all that it was told before, or has worked on for BUSY_PS.
+        """Waits until the card has done all that it was told before, or has worked on for BUSY_PS.
 
         Our DMA engine counts a receive buffer when it has read its descriptor, and the link may be a far one: the card
         drops a frame that comes before. No register of a driver says that the descriptors are there.

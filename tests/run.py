@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 import os
 import shutil
 import signal
@@ -306,7 +307,10 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 class Ended(NamedTuple):
-    """Of a suite: its numbers of tests, and the seconds of processor time of all that it has begun and waited for."""
+    """A suite has so many tests, and took so many seconds of processor time with all that it has begun and waited for.
+
+    Of a suite that was ended after its minutes the processor time is not known, and nan.
+    """
 
     passed: int
     failed: int
@@ -317,13 +321,14 @@ class Ended(NamedTuple):
 def wait(process: subprocess.Popen[bytes], seconds: float) -> tuple[int, float]:
     """A command's exit status and its processor time in seconds. It raises TimeoutExpired after so many seconds."""
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    while True:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
         if pid:
             process.returncode = os.waitstatus_to_exitcode(status)
             return process.returncode, usage.ru_utime + usage.ru_stime
+        if time.monotonic() > deadline:
+            raise subprocess.TimeoutExpired(process.args, seconds)
         time.sleep(0.05)
-    raise subprocess.TimeoutExpired(process.args, seconds)
 
 
 def run(suite: Suite) -> Ended:
@@ -336,7 +341,7 @@ def run(suite: Suite) -> Ended:
         status, processor = wait(process, 60 * suite.minutes)
     except subprocess.TimeoutExpired:
         print(f"{suite.name}: not done after {suite.minutes} minutes", flush=True)
-        status, processor = 1, 0.0
+        status, processor = 1, math.nan
     finally:
         if process.poll() is None:
             end(process)

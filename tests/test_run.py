@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -167,9 +168,16 @@ def test_a_suite_that_takes_too_long_ends_with_what_it_has_begun(
     begins = f"echo \\$\\$ >{tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid"
     script = f'bash -c "{trap}; {begins}; while sleep 0.1; do :; done" & wait'
     begun = time.monotonic()
-    assert run.run(Suite("slow", ["bash", "-c", script], 2 / 60))[:3] == (0, 1, 0)
+    passed, failed, skipped, processor = run.run(Suite("slow", ["bash", "-c", script], 2 / 60))
+    assert (passed, failed, skipped) == (0, 1, 0) and math.isnan(processor)
     assert time.monotonic() - begun < WAIT
     until(lambda: gone(tmp_path / "pid"), "the end of what the suite has begun")
+
+
+def test_a_command_that_has_ended_is_not_too_late_though_the_runner_was_held_up() -> None:
+    with subprocess.Popen(["true"]) as process:
+        time.sleep(0.5)
+        assert run.wait(process, 0)[0] == 0
 
 
 def test_a_run_that_is_broken_off_ends_its_suite(tmp_path: Path) -> None:

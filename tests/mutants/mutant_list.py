@@ -13,9 +13,9 @@ KINDS = ("rtl", "card", "linux", "dpdk", "python")
 RUNNERS = ("sbt", "test-card", "test-driver", "test-dma", "test-pcie", "pytest")
 #: Where the sources of the tests of a runner lie, if its words are names of tests.
 TESTS = {
-    "test-card": ("twin/card/test", "*.cpp"),
-    "test-driver": ("host-driver/qdma/test", "*.cpp"),
-    "test-dma": ("twin/dma/src", "*.cpp"),
+    "test-card": ("twin/card/test", "*.[ch]pp"),
+    "test-driver": ("host-driver/qdma/test", "*.[ch]pp"),
+    "test-dma": ("twin/dma/src", "*.[ch]pp"),
     "test-pcie": ("tests/pcie/cases", "*.py"),
 }
 
@@ -46,9 +46,16 @@ class Mutant:
         return shlex.split(self.test)[1:]
 
     def test_files(self, tree: Path) -> list[Path]:
-        """The files of a checkout that have the tests which it names: whole files, of which some may not exist."""
+        """The files of a checkout that have the tests which it names, or one that is missing.
+
+        Tests in tests/dpdk run cases in C.
+        """
         if self.runner == "pytest":
-            return [tree / word.split("::")[0] for word in self.words if word.startswith("tests/")]
+            places = [tree / word.split("::")[0] for word in self.words if word.startswith("tests/")]
+            if any(word.startswith("tests/dpdk/") for word in self.words):
+                places.append(tree / "host-driver/dpdk/test")
+            inside = [sorted(place.rglob("*.[chp]*")) if place.is_dir() else [place] for place in places]
+            return [path for paths in inside for path in paths if path.suffix != ".pyc"]
         if self.runner == "sbt":
             return [tree / "spinal/src/test/scala" / f"{self.words[1].replace('.', '/')}.scala"]
         folder, pattern = TESTS[self.runner]

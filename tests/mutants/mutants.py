@@ -16,7 +16,7 @@ import fcntl
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,6 +75,17 @@ class Judge:
         return Verdict(mutant, word, about, time.monotonic() - began)
 
 
+def verdicts_on(wanted: list[Mutant], judge: Judge, record: Record, resume: bool) -> Iterator[Verdict]:
+    """Of each in turn. With resume, one that an earlier run has killed is not judged again."""
+    for mutant in wanted:
+        if resume and record.has(mutant):
+            yield Verdict(mutant, "killed", "by an earlier run", 0)
+            continue
+        verdict = judge.verdict(mutant)
+        record.note(mutant, verdict.word == "killed")
+        yield verdict
+
+
 def line(verdict: Verdict) -> str:
     mutant = verdict.mutant
     return f"{verdict.word:<8} {verdict.seconds:5.0f} s  {mutant.kind:<6} {mutant.name:<40} {verdict.about}"
@@ -128,13 +139,9 @@ def main() -> int:
             judge = Judge(tree, Runs(tree.root, folder, given.jobs).run)
             record = Record(folder / "killed.json", tree.root)
             verdicts = []
-            for mutant in wanted:
-                if given.resume and record.has(mutant):
-                    verdicts.append(Verdict(mutant, "killed", "by an earlier run", 0))
-                else:
-                    verdicts.append(judge.verdict(mutant))
-                    record.note(mutant, verdicts[-1].word == "killed")
-                print(line(verdicts[-1]), flush=True)
+            for verdict in verdicts_on(wanted, judge, record, given.resume):
+                verdicts.append(verdict)
+                print(line(verdict), flush=True)
     except MutantError as error:
         print(f"test-mutants: {error}", file=sys.stderr)
         return 2

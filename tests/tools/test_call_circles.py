@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of the drivers and of QEMU's devices in C call one another one way, so that a file is understood without those that call it."""
+"""C files of drivers and of QEMU's devices call one another one way, so each is understood without those that call it."""
 
 from __future__ import annotations
 

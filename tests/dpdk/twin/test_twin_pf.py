@@ -341,7 +341,7 @@ def test_a_vf_that_sends_messages_of_no_driver_harms_no_other(run_card: Any, tes
 def test_a_vf_that_floods_its_pf_is_slowed_and_others_are_served(run_card: Any, testpmd: Start) -> None:
     """The VF is slowed, counted and told; another comes up and has its frames meanwhile."""
     card = run_card()
-    pf = pf_of(testpmd, card, ",vf_messages=5")  # fewer than the card takes on a busy machine
+    pf = pf_of(testpmd, card, ",vf_messages=1")  # the fewest, as a busy machine may take fewer than 5 a second
     over = threading.Event()
     with python_vf(card) as vf:
 

@@ -84,7 +84,7 @@ static char *meridian_link_refuse(MeridianLink *link,
     return NULL;
 }
 
-/* The answer to HELLO. */
+/* Takes the answer to HELLO. */
 static void meridian_link_greeted(MeridianLink *link,
                                   const struct meridian_link_header *header,
                                   const uint8_t *payload, uint32_t bytes)
@@ -108,7 +108,7 @@ static void meridian_link_greeted(MeridianLink *link,
     }
 }
 
-/* One message of the card. */
+/* Takes one message of the card. */
 static void meridian_link_take(void *opaque,
                                const struct meridian_link_header *header,
                                const uint8_t *payload, uint32_t bytes)

@@ -52,17 +52,17 @@ struct MeridianLink {
 void G_GNUC_PRINTF(2, 3)
 meridian_link_lose(MeridianLink *link, const char *format, ...);
 
-/* A message to the card, if the link is up. */
+/* Sends the card a message, if the link is up. */
 void meridian_link_send(MeridianLink *link,
                         struct meridian_link_header *header,
                         const void *payload, uint32_t bytes);
 
-/* A message of the card while the link is up. */
+/* Carries out a message of the card, or takes its answer, while the link is up. */
 void meridian_link_serve(MeridianLink *link,
                          const struct meridian_link_header *header,
                          const uint8_t *payload, uint32_t bytes);
 
-/* What has come within timeout_ms. */
+/* Takes what has come within timeout_ms. */
 void meridian_link_receive(MeridianLink *link, int timeout_ms);
 
 #endif

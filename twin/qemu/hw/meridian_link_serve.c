@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the card asks of the machine, and the card's answers.
+ * The card's messages while the link is up: what it asks of the machine, and its
+ * answers.
  */
 #include "qemu/osdep.h"
 #include "hw/net/trace.h"
