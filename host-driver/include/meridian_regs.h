@@ -13,7 +13,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      19
+#define MERIDIAN_MAP_MINOR                                      20
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -1399,6 +1399,7 @@
 #define MERIDIAN_EGRESS_THRESHOLDS_CLASS6_MASK                  0x07000000u
 #define MERIDIAN_EGRESS_THRESHOLDS_CLASS7_SHIFT                 28
 #define MERIDIAN_EGRESS_THRESHOLDS_CLASS7_MASK                  0x70000000u
+#define MERIDIAN_EGRESS_RATE_UNIT                               0x010
 #define MERIDIAN_EGRESS_CLASSES(i)                              (0x040 + 0x10 * (i))
 #define MERIDIAN_EGRESS_CLASSES_MAX                             4
 #define MERIDIAN_EGRESS_CLASSES_PRIORITY0_SHIFT                 0
@@ -1441,6 +1442,8 @@
 #define MERIDIAN_EGRESS_WEIGHTS_4_TO_7_CLASS6_MASK              0x00ff0000u
 #define MERIDIAN_EGRESS_WEIGHTS_4_TO_7_CLASS7_SHIFT             24
 #define MERIDIAN_EGRESS_WEIGHTS_4_TO_7_CLASS7_MASK              0xff000000u
+#define MERIDIAN_EGRESS_RATES(i)                                (0x400 + 0x4 * (i))
+#define MERIDIAN_EGRESS_RATES_MAX                               128
 #define MERIDIAN_EGRESS_COUNTERS(i)                             (0x800 + 0x4 * (i))
 #define MERIDIAN_EGRESS_COUNTERS_MAX                            256
 #define MERIDIAN_EGRESS_COUNTER_PORT0_CLASS0_FRAMES             0x800

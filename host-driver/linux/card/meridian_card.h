@@ -61,11 +61,13 @@ struct meridian_pause {
  * @of_priority: the class of each priority
  * @strict: bitmap of classes that go before all lower ones, and before those that are not strict
  * @weight: of each of the others; 0: what they leave
+ * @max_kbits: kbit/s on the line that a class does not exceed; 0: none
  */
 struct meridian_classes {
 	u8 of_priority[MERIDIAN_CLASSES];
 	u8 strict;
 	u8 weight[MERIDIAN_CLASSES];
+	u64 max_kbits[MERIDIAN_CLASSES];
 };
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Traffic classes of a port (IEEE 802.1Q), on a card with a pool of cells for transmit queues. */
 #include <linux/bitfield.h>
+#include <linux/math64.h>
 
 #include "meridian.h"
 #include "meridian_card.h"
@@ -13,6 +14,15 @@
 			 MERIDIAN_EGRESS_COUNTER_PORT0_CLASS0_FRAMES)
 #define COUNTS_OF_PORT	(MERIDIAN_EGRESS_COUNTER_PORT1_CLASS0_FRAMES - \
 			 MERIDIAN_EGRESS_COUNTER_PORT0_CLASS0_FRAMES)
+
+/* Of a class in MERIDIAN_EGRESS_RATES */
+#define MAX_RATE(port, class)	MERIDIAN_EGRESS_RATES(32 * (port) + 4 * (class))
+#define MAX_BURST(port, class)	MERIDIAN_EGRESS_RATES(32 * (port) + 4 * (class) + 1)
+#define RATE_BITS	17
+
+/* In 64 bytes: a frame of 9,600 bytes and more, so that a class with a rate does not stand still. */
+#define BURST		256
+#define BITS_OF_KBIT	1000
 
 /* As the card has it after a reset. */
 static const struct meridian_classes after_reset = {
@@ -50,6 +60,19 @@ static u32 weights(const u8 *weight)
 	       (u32)weight[3] << 3 * WEIGHT_BITS;
 }
 
+/* Bits a second of a rate of 1. */
+static u64 unit_of_rates(struct meridian *m)
+{
+	return read_egress(m, MERIDIAN_EGRESS_RATE_UNIT) ?: 1;
+}
+
+static void write_rate(struct meridian *m, unsigned int port, unsigned int class, u64 kbits)
+{
+	write_egress(m, MAX_BURST(port, class), kbits ? BURST : 0);
+	write_egress(m, MAX_RATE(port, class),
+		     div64_u64(kbits * BITS_OF_KBIT, unit_of_rates(m)));
+}
+
 static void write_all(struct meridian *m, unsigned int port, const struct meridian_classes *classes)
 {
 	u32 of_priorities = 0;
@@ -57,6 +80,8 @@ static void write_all(struct meridian *m, unsigned int port, const struct meridi
 
 	for (i = 0; i < MERIDIAN_CLASSES; i++)
 		of_priorities |= (u32)classes->of_priority[i] << PRIORITY_BITS * i;
+	for (i = 0; i < MERIDIAN_CLASSES; i++)
+		write_rate(m, port, i, classes->max_kbits[i]);
 	write_egress(m, MERIDIAN_EGRESS_WEIGHTS_0_TO_3(port), weights(classes->weight));
 	write_egress(m, MERIDIAN_EGRESS_WEIGHTS_4_TO_7(port), weights(classes->weight + 4));
 	write_egress(m, MERIDIAN_EGRESS_STRICT(port), classes->strict);
@@ -100,6 +125,8 @@ static int read_all(struct meridian *m, struct meridian_classes *classes)
 		classes->of_priority[i] = of_priorities >> PRIORITY_BITS * i &
 					  (MERIDIAN_CLASSES - 1);
 		classes->weight[i] = four >> WEIGHT_BITS * (i % 4) & U8_MAX;
+		classes->max_kbits[i] = div_u64(read_egress(m, MAX_RATE(m->port, i)) *
+						unit_of_rates(m), BITS_OF_KBIT);
 	}
 	classes->strict = read_egress(m, MERIDIAN_EGRESS_STRICT(m->port));
 	return 0;
@@ -139,12 +166,43 @@ void meridian_choose_classes(struct meridian *m, const struct meridian_classes *
 {
 	mutex_lock(&m->card->lock);
 	m->card->classes[m->port] = *classes;
-	m->card->classes_chosen[m->port] = true;
+	WRITE_ONCE(m->card->classes_chosen[m->port], true);
 	meridian_write_classes(m, m->port,
 			       m->card->port_users[m->port] &&
 			       !test_bit(m->port, &m->card->tested));
 	meridian_flush(m);
 	mutex_unlock(&m->card->lock);
+}
+
+/**
+ * meridian_is_paced() - whether transmit queues of the PF that start now are held to its rates
+ * @m: a PF
+ *
+ * Those of a port whose classes were set are not: the card holds back the queues that it paces,
+ * whatever the class of their next frame is, so classes would share the port as queues take turns.
+ *
+ * Context: Does not sleep.
+ * Return: whether they are.
+ */
+bool meridian_is_paced(const struct meridian *m)
+{
+	return !READ_ONCE(m->card->classes_chosen[m->port]);
+}
+
+/**
+ * meridian_read_rates() - the rates to which the card can hold a class
+ * @m: a PF whose card has classes
+ * @lowest: gets the lowest, in kbit/s, rounded up
+ * @highest: gets the highest, in kbit/s
+ *
+ * Context: Does not sleep.
+ */
+void meridian_read_rates(struct meridian *m, u64 *lowest, u64 *highest)
+{
+	u64 unit = unit_of_rates(m);
+
+	*lowest = div_u64(unit + BITS_OF_KBIT - 1, BITS_OF_KBIT);
+	*highest = div_u64(unit * (BIT(RATE_BITS) - 1), BITS_OF_KBIT);
 }
 
 /**

@@ -5,6 +5,7 @@
 #include "qdma/qdma_context.h"
 #include "meridian.h"
 #include "meridian_card.h"
+#include "meridian_classes.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
 #include "meridian_pf_filter.h"
@@ -27,9 +28,10 @@ static int start_tx(struct meridian *m, const struct qdma_h2c_setting *setting)
 	struct qdma_h2c_setting mine = *setting;
 	int error;
 
-	mine.on_credit = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK);
 	mutex_lock(&m->card->lock);
-	meridian_set_paced(m, setting->queue, true);
+	mine.on_credit = meridian_is_paced(m) &&
+			 meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK);
+	meridian_set_paced(m, setting->queue, meridian_is_paced(m));
 	meridian_set_tx_offload(m, setting->queue, true);
 	meridian_set_tx_segments(m, setting->queue, setting->pieces_log2);
 	meridian_flush(m);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Enhanced transmission selection (IEEE 802.1Qaz) of a port whose transmit queues have classes. The
- * card does not send PFC, so there is none here: the kernel's PFC is sent and obeyed.
+ * Enhanced transmission selection (IEEE 802.1Qaz) and highest rates of a port whose transmit queues
+ * have classes. The card does not send PFC, so there is none here: the kernel's PFC is sent and
+ * obeyed.
  */
 #include <linux/dcbnl.h>
 #include <linux/netdevice.h>
 #include <net/dcbnl.h>
 
+#include "compat_netdev.h"
 #include "meridian.h"
 #include "meridian_classes.h"
+#include "meridian_configure.h"
 #include "meridian_dcb.h"
 
 #if IS_ENABLED(CONFIG_DCB)
@@ -69,6 +72,21 @@ static int get_ets(struct net_device *netdev, struct ieee_ets *ets)
 	return 0;
 }
 
+/* The first choice of a port has its queues start anew, as they are not paced from then on. */
+static int choose(struct net_device *netdev, const struct meridian_classes *classes)
+{
+	struct meridian *m = netdev_priv(netdev);
+	bool was_paced = meridian_is_paced(m);
+	int error = 0;
+
+	meridian_choose_classes(m, classes);
+	meridian_lock(netdev);
+	if (was_paced && test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		error = meridian_restart(m);
+	meridian_unlock(netdev);
+	return error;
+}
+
 static int take_class(struct net_device *netdev, const struct ieee_ets *ets, unsigned int i,
 		      struct meridian_classes *classes)
 {
@@ -100,12 +118,16 @@ static int take_class(struct net_device *netdev, const struct ieee_ets *ets, uns
 
 static int set_ets(struct net_device *netdev, struct ieee_ets *ets)
 {
-	struct meridian_classes classes = {};
+	struct meridian_classes classes;
 	unsigned int i, sum;
 	int error;
 
 	if (!netif_device_present(netdev))
 		return -ENODEV;
+	error = meridian_get_classes(netdev_priv(netdev), &classes);
+	if (error)
+		return error;
+	classes.strict = 0;
 	for (i = 0; i < MERIDIAN_CLASSES; i++) {
 		error = take_class(netdev, ets, i, &classes);
 		if (error)
@@ -117,8 +139,47 @@ static int set_ets(struct net_device *netdev, struct ieee_ets *ets)
 			   sum);
 		return -EINVAL;
 	}
-	meridian_choose_classes(netdev_priv(netdev), &classes);
-	return 0;
+	return choose(netdev, &classes);
+}
+
+static int get_max_rates(struct net_device *netdev, struct ieee_maxrate *rates)
+{
+	struct meridian_classes classes;
+	int error;
+
+	if (!netif_device_present(netdev))
+		return -ENODEV;
+	error = meridian_get_classes(netdev_priv(netdev), &classes);
+	if (!error)
+		memcpy(rates->tc_maxrate, classes.max_kbits, sizeof(classes.max_kbits));
+	return error;
+}
+
+static int set_max_rates(struct net_device *netdev, struct ieee_maxrate *rates)
+{
+	struct meridian *m = netdev_priv(netdev);
+	struct meridian_classes classes;
+	u64 lowest, highest;
+	unsigned int i;
+	int error;
+
+	if (!netif_device_present(netdev))
+		return -ENODEV;
+	error = meridian_get_classes(m, &classes);
+	if (error)
+		return error;
+	meridian_read_rates(m, &lowest, &highest);
+	for (i = 0; i < MERIDIAN_CLASSES; i++) {
+		u64 rate = rates->tc_maxrate[i];
+
+		if (rate && (rate < lowest || rate > highest)) {
+			netdev_err(netdev, "traffic class %u: the card holds a class to %llu to %llu kbit/s, and not to %llu\n",
+				   i, lowest, highest, rate);
+			return -EINVAL;
+		}
+		classes.max_kbits[i] = rate;
+	}
+	return choose(netdev, &classes);
 }
 
 /* Without this, the kernel would leave it out of a message of several settings, and say nothing. */
@@ -140,6 +201,8 @@ static u8 set_dcbx(struct net_device *netdev, u8 mode)
 static const struct dcbnl_rtnl_ops dcb_ops = {
 	.ieee_getets = get_ets,
 	.ieee_setets = set_ets,
+	.ieee_getmaxrate = get_max_rates,
+	.ieee_setmaxrate = set_max_rates,
 	.ieee_setpfc = refuse_pfc,
 	.getdcbx = get_dcbx,
 	.setdcbx = set_dcbx,

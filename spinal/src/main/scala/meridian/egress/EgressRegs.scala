@@ -5,6 +5,7 @@ import meridian.ShellParam
 import meridian.bus._
 import meridian.counters.CounterBank
 import meridian.egress.pool._
+import meridian.egress.shape.{ClassBuckets, ClassRateAccess}
 import meridian.page.{CounterName, PagePlace, RegPage, RegView}
 import meridian.settings.PortClasses
 import spinal.core._
@@ -17,6 +18,12 @@ object EgressRegs {
     RegView.pf,
     "Transmit queues of all ports in one memory, in a build with a pool of cells. Every value of its settings is defined"
   )
+  val rateBase = 0x400
+  val rateBytes = 0x200
+  val rateKinds = Seq("max_rate", "max_burst", "min_rate", "min_burst")
+
+  /** Place of a word of the rates: 16 bytes a class, 128 a port. */
+  def rate(port: Int, trafficClass: Int, kind: Int): Int = rateBase + 128 * port + 16 * trafficClass + 4 * kind
   val counterBase = 0x800
   val kinds = Seq(
     "frames" -> "frames that left the class for the wire",
@@ -43,6 +50,7 @@ class EgressRegs(p: ShellParam) extends Component {
     val bus = slave(RegPort(12))
     val settings = out(PoolSettings(e))
     val classes = out Vec (PortClasses(), p.ports)
+    val rates = Vec(master(ClassRateAccess()), p.ports)
     val begun = Vec(slave(Flow(ClassBytes(e))), p.ports)
     val lost = in Vec (Bits(e.classes bits), p.ports) // of begun, too: it is not sent
     val discarded = in Bits (p.ports bits) // with begun: it is not sent
@@ -107,6 +115,17 @@ class EgressRegs(p: ShellParam) extends Component {
           page.rw(r, 8 * k, s"class${4 * half + k}", UInt(8 bits), doc, reset = 1)
       }
     }
+  val rateUnit = page.reg(0x10, "rate_unit", "Unit of the rates of classes")
+  val bitsASecond = ClassBuckets.unit(p.hostMhz MHz, p.lineRate).toBigInt
+  page.show(rateUnit, 0, "value", U(bitsASecond, 32 bits), "bit/s on the line, with preamble, FCS and gap")
+  val rates = page.memory(
+    rateBase,
+    "rates",
+    rateBytes,
+    "Rates of the classes, 128 bytes a port and 16 a class: max_rate, which the class does not exceed, in rate_unit, 17 " +
+      "bits, 0: none; max_burst, up to which it may save, in 64 bytes, 16 bits; min_rate and min_burst: below that rate the " +
+      "class goes before all that have theirs. Places without a port read 0"
+  )
   val memory = page.counters(counterBase, 0x400, names(p.ports))
 
   val counts = new Area {
@@ -167,14 +186,26 @@ class EgressRegs(p: ShellParam) extends Component {
       bank.io.read.valid := cycle === 1
       bank.io.read.payload := command.address(9 downto 5)
     }
+    val isRate = command.address(11 downto 9) === rateBase >> 9
+    for ((port, i) <- io.rates.zipWithIndex) {
+      port.least := command.address(3)
+      port.look := command.address(6 downto 4)
+      port.write.valid := cycle === 4 && command.write && isRate && command.address(8 downto 7) === i
+      port.write.trafficClass := port.look
+      port.write.isBurst := command.address(2)
+      port.write.value := command.data.asUInt.resized
+    }
+    private val words = io.rates.map(port => Mux(command.address(2), port.burst.resize(port.rate.getWidth), port.rate))
+    val rate = Vec(words ++ Seq.fill(4 - p.ports)(U(0, ClassBuckets.rateBits bits)))(command.address(8 downto 7))
     when(cycle === 3) {
       val Seq(frames, bytes, full, discarded) = banks.map(_.io.value.payload)
       val read = Vec(frames, bytes, full + discarded, U(0, 64 bits))(kind).asBits
       val low = !command.address(2)
-      value := Mux(low, read(31 downto 0), highs(reader))
+      value := Mux(isRate, rate.asBits.resize(32), Mux(low, read(31 downto 0), highs(reader)))
       when(low && command.address(11) && !command.write)(highs(reader) := read(63 downto 32))
     }
     memory.bus.rdat := value
+    rates.bus.rdat := value
     page.bus.ce := cycle === 4
     page.bus.wr := command.write
     page.bus.addr := command.address.resized

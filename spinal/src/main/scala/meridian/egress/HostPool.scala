@@ -4,13 +4,24 @@ package meridian.egress
 import meridian.ShellParam
 import meridian.bus.RegPort
 import meridian.egress.pool._
+import meridian.egress.shape.ClassRates
 import meridian.frame.FrameStream
 import meridian.meta.HostTxMeta
 import meridian.settings.PortClasses
 import spinal.core._
 import spinal.lib._
 
-/** The pool of a shell with its registers (host clock): in the place of the transmit buffers.
+object HostPool {
+
+  /** What a frame takes on the line beside its bytes: preamble, FCS and gap; and how long it is there at least, without FCS. */
+  val lineBytes = 24
+  val leastBytes = 60
+}
+
+/** The pool of a shell with its registers and the rates of its classes (host clock): in the place of the transmit buffers.
+  *
+  * Rates are those of the line: a frame counts with preamble, padding, FCS and gap. While the MAC of a port is in reset, no
+  * class there is held to one.
   *
   * Latency and throughput are those of [[EgressPool]]. input.ready is low for paced frames only.
   */
@@ -36,7 +47,7 @@ class HostPool(p: ShellParam) extends Component {
   io.classes := regs.io.classes
   pool.io.settings := regs.io.settings
   regs.io.free := pool.io.free
-  for (i <- 0 until p.ports) {
+  val ports = for (i <- 0 until p.ports) yield new Area {
     val (from, to) = (io.input(i), pool.io.input(i))
     to.arbitrationFrom(from)
     to.last := from.last
@@ -51,8 +62,15 @@ class HostPool(p: ShellParam) extends Component {
     io.cells(i) <> pool.io.ports(i)
 
     val held = BufferCC(io.held(i), B(0, PortClasses.priorities bits))
+    val rates = new ClassRates(p.hostMhz MHz, p.lineRate).setName(s"rates$i")
+    val up = io.cells(i).up
+    rates.io.settings <> regs.io.rates(i)
+    rates.io.charge.valid := RegNext(pool.io.begun(i).valid && up) init False
+    rates.io.charge.trafficClass := RegNext(pool.io.begun(i).trafficClass)
+    rates.io.charge.bytes := RegNext((pool.io.begun(i).bytes max HostPool.leastBytes) + HostPool.lineBytes)
+    pool.io.urgent(i) := rates.io.urgent
     pool.io.blocked(i) := RegNext(
-      Vec((0 until e.classes).map { c =>
+      rates.io.blocked.andMask(up) | Vec((0 until e.classes).map { c =>
         (0 until PortClasses.priorities).map(n => held(n) && regs.io.classes(i).of(n) === c).orR
       }).asBits
     ).init(0)
@@ -60,5 +78,5 @@ class HostPool(p: ShellParam) extends Component {
     regs.io.discarded(i) := !io.cells(i).up
     regs.io.lost(i) := RegNext(pool.io.lost(i)) init 0
   }
-  io.idle := pool.io.idle
+  io.idle := pool.io.idle && ports.map(_.rates.io.idle).andR
 }

@@ -21,6 +21,8 @@ class EgressRegsTest extends AnyFunSuite {
     dut.io.free #= 0
     dut.io.discarded #= 0
     for (i <- 0 until p.ports) {
+      dut.io.rates(i).rate #= 0
+      dut.io.rates(i).burst #= 0
       dut.io.begun(i).valid #= false
       dut.io.lost(i) #= 0
     }
@@ -74,6 +76,37 @@ class EgressRegsTest extends AnyFunSuite {
         assert(port.strict.toInt == 0x50 + i)
         assert(port.weight.map(_.toInt) == Seq(i, 1, 2, 255, 0x10 + i, 0x20, 0x30, 0x40))
       }
+    }
+  }
+
+  test("each word of the rates reaches its class and port, and is read back from there") {
+    compiled.doSim("rates") { dut =>
+      val bench = new Bench(dut)
+      import bench._
+      val written = collection.mutable.ArrayBuffer[(Int, Int, Boolean, Boolean, BigInt)]()
+      dut.clockDomain.onSamplings {
+        for (i <- 0 until p.ports; port = dut.io.rates(i) if port.write.valid.toBoolean) {
+          val word = port.write
+          assert(port.look.toInt == word.trafficClass.toInt)
+          written += ((i, word.trafficClass.toInt, port.least.toBoolean, word.isBurst.toBoolean, word.value.toBigInt))
+        }
+      }
+      assert(read(0x10) == 488281, "the unit of rates in bit/s")
+      for (i <- 0 until p.ports; c <- 0 until classes; (_, kind) <- EgressRegs.rateKinds.zipWithIndex) {
+        val value = BigInt(1000 * i + 100 * c + kind + 1)
+        write(EgressRegs.rate(i, c, kind), value)
+        assert(written.toSeq == Seq((i, c, kind >= 2, kind % 2 == 1, value)))
+        written.clear()
+        for (k <- 0 until p.ports) {
+          dut.io.rates(k).rate #= 70000 + k
+          dut.io.rates(k).burst #= 60000 + k
+        }
+        assert(read(EgressRegs.rate(i, c, kind)) == (if (kind % 2 == 1) 60000 + i else 70000 + i))
+        assert(dut.io.rates(i).look.toInt == c && dut.io.rates(i).least.toBoolean == (kind >= 2))
+      }
+      // Neither a counter nor another setting is a rate.
+      for (at <- Seq(0x0c, 0x44, EgressRegs.counterBase, EgressRegs.counterBase + 0x200)) write(at, 1)
+      assert(written.isEmpty)
     }
   }
 

@@ -35,7 +35,7 @@ class EgressPool(e: PoolParam) extends Component {
     val paced =
       out Vec (UInt(16 bits), e.ports) // beats of paced frames here; a frame counts as the smallest of Ethernet
 
-    val blocked = in Vec (Bits(e.classes bits), e.ports) // see PortScheduler
+    val blocked, urgent = in Vec (Bits(e.classes bits), e.ports) // see PortScheduler
     val begun = Vec(master(Flow(ClassBytes(e))), e.ports) // a frame that leaves, as soon as its length is known
     val settings = in(PoolSettings(e))
 
@@ -101,6 +101,7 @@ class EgressPool(e: PoolParam) extends Component {
     scheduler.io.some := list.some
     scheduler.io.someOf := list.someOf
     scheduler.io.blocked := io.blocked(i)
+    scheduler.io.urgent := io.urgent(i)
     scheduler.io.weights := io.settings.weights(i)
     scheduler.io.go := port.near
     list.list := scheduler.io.list

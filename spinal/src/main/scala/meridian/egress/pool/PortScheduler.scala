@@ -21,16 +21,16 @@ object PortScheduler {
 
 /** Chooses whose frame goes next at a port.
   *
-  * The highest strict class that has a frame goes first. The others share what is left by deficit round robin: a class is
-  * served while its credit is above 0, and pays each frame when its length is known, so it may owe. When no class that waits
+  * The highest urgent class that has a frame goes first, then the highest strict one; neither pays for it. The others share
+  * what is left by deficit round robin: a class is served while its credit is above 0, and pays each frame when its length is known, so it may owe. When no class that waits
   * has credit, each of them gets weight * unit. Those of weight 0 are served if no other waits, as if all had weight 1. The
   * groups of functions in a class share it in the same way, with equal weights.
   *
-  * A class that is blocked is not chosen, and gets no credit; a frame begun goes on. Settings and blocked count a cycle
-  * later, when a frame is chosen, and credit is given before there is room for it.
+  * A class that is blocked is not chosen, and gets no credit; a frame begun goes on. Settings, blocked and urgent count a
+  * cycle later, when a frame is chosen, and credit is given before there is room for it.
   *
-  * A class of weight w waits for 1 + maxFrame / (w * unit) rounds at most, rounded up, if no strict class has frames; in a
-  * round each other class sends its weight * unit and a frame at most. The same holds for a group with quantum.
+  * A class of weight w waits for 1 + maxFrame / (w * unit) rounds at most, rounded up, if no strict or urgent class has frames; in
+  * a round each other class sends its weight * unit and a frame at most. The same holds for a group with quantum.
   *
   * Latency: 2 cycles from a list with frames to start, and one for each credit that has to be given. Throughput: with the
   * reader a frame in 6 cycles.
@@ -40,7 +40,7 @@ class PortScheduler(e: PoolParam, unit: Int = PortScheduler.unit, quantum: Int =
   val io = new Bundle {
     val some = in Bits (e.lists bits)
     val someOf = in Bits (e.classes bits) // see FrameLists
-    val blocked = in Bits (e.classes bits)
+    val blocked, urgent = in Bits (e.classes bits)
     val weights = in(PortWeights(e))
     val go = in Bool () // there is room for a frame
     val list = out(e.listType()) // from start to end
@@ -58,7 +58,7 @@ class PortScheduler(e: PoolParam, unit: Int = PortScheduler.unit, quantum: Int =
   val state = RegInit(State.classes)
   val trafficClass = Reg(e.classType()) init 0
   val group = Reg(e.groupType()) init 0
-  val isStrict = RegInit(False)
+  val isFree = RegInit(False) // it pays nothing
   io.list := trafficClass @@ group
 
   /** After reset the credits of groups are cleared, those of a class a cycle. */
@@ -74,26 +74,28 @@ class PortScheduler(e: PoolParam, unit: Int = PortScheduler.unit, quantum: Int =
 
     // Each kind of choice is made as if it were the one, and the one is picked last: so the way through LUTs is short.
     private def may(classes: Bits): Bits = io.someOf & (RegNext(classes & ~io.blocked) init 0)
+    val urgent = may(io.urgent)
     val strict = may(io.weights.strict)
     val others = may(~io.weights.strict)
     val isWeighted = Vec(io.weights.weight.map(_ =/= 0)).asBits
     val weighted = may(~io.weights.strict & isWeighted)
-    val isStrictNow = strict.orR
+    val isUrgentNow = urgent.orR
+    val isFreeNow = isUrgentNow || strict.orR
     val byWeight = weighted.orR
     val highestServed = Mux(byWeight, highest(weighted & positive), highest(others & positive))
     val someServed = Mux(byWeight, (weighted & positive).orR, (others & positive).orR)
     val choosing = state === State.classes && ready
-    val gives = choosing && others.orR && !isStrictNow && !someServed
+    val gives = choosing && others.orR && !isFreeNow && !someServed
     when(choosing) {
-      trafficClass := Mux(isStrictNow, highest(strict), highestServed).resized
-      isStrict := isStrictNow
-      when((isStrictNow || someServed) && io.go)(state := State.groups)
+      trafficClass := Mux(isFreeNow, Mux(isUrgentNow, highest(urgent), highest(strict)), highestServed).resized
+      isFree := isFreeNow
+      when((isFreeNow || someServed) && io.go)(state := State.groups)
     }
     // A class of weight 0 shares only while none with a weight waits.
     val paid = -io.end.payload.intoSInt.resize(creditBits bits)
     for ((credit, c) <- credits.zipWithIndex) {
       val gets = gives && Mux(byWeight, weighted(c), others(c))
-      val pays = io.end.valid && !isStrict && trafficClass === c
+      val pays = io.end.valid && !isFree && trafficClass === c
       val share = (shares(c) * unit).intoSInt.resize(creditBits bits)
       val sum = credit + Mux(io.end.valid, paid, share)
       when(gets || pays) {

@@ -38,6 +38,7 @@ class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
     dut.io.ports(i).room #= true
     dut.io.ports(i).near #= true
     dut.io.blocked(i) #= 0
+    dut.io.urgent(i) #= 0
     weigh(i, (1 << e.classes) - 1, Seq.fill(e.classes)(1))
   }
   for (alpha <- dut.io.settings.alpha) alpha #= 3

@@ -28,6 +28,7 @@ class PoolLine(val e: PoolParam) extends Component {
   for ((to, from) <- pool.io.input.zip(io.input)) to << from
   io.lost := pool.io.lost
   pool.io.blocked := io.blocked
+  pool.io.urgent.foreach(_ := 0)
   pool.io.settings := io.settings
   io.free := pool.io.free
   io.idle := pool.io.idle

@@ -32,6 +32,7 @@ class PoolTest extends AnyFunSuite {
         val blocked = fork {
           for (_ <- 0 until 40) {
             for (i <- 0 until e.ports) dut.io.blocked(i) #= b.random.nextInt(256)
+            for (i <- 0 until e.ports) dut.io.urgent(i) #= b.random.nextInt(256) & b.random.nextInt(256)
             dut.clockDomain.waitSampling(1 + b.random.nextInt(60))
           }
           for (i <- 0 until e.ports) dut.io.blocked(i) #= 0
@@ -54,7 +55,7 @@ class PoolTest extends AnyFunSuite {
       assert(lost > 50 && paced > 200)
     }
 
-  bench("frames leave in the order of the model, with any strict bits and weights", 4) { (dut, b) =>
+  bench("frames leave in the order of the model, with any strict bits, weights and urgent classes", 4) { (dut, b) =>
     val model = new SchedulerModel(e.classes, e.groups)
     val settings = Seq(
       (all, Seq.fill(8)(0)),
@@ -75,9 +76,11 @@ class PoolTest extends AnyFunSuite {
       }
       // Some classes stay blocked for a while.
       val some = b.random.nextInt(256)
+      val urgent = b.random.nextInt(256) & b.random.nextInt(256)
+      dut.io.urgent(0) #= urgent
       val hold = b.taken.count(f => (some >> f.trafficClass & 1) == 1)
       dut.io.blocked(0) #= some
-      val expected = for (_ <- 0 until b.taken.size - hold) yield model.next(strict, weights, some).id
+      val expected = for (_ <- 0 until b.taken.size - hold) yield model.next(strict, weights, some, urgent).id
       var wait = 0
       while (b.left(0).size < expected.size) {
         dut.clockDomain.waitSampling()
@@ -85,7 +88,8 @@ class PoolTest extends AnyFunSuite {
         assert(wait < 100000, "frames stay")
       }
       dut.clockDomain.waitSampling(100)
-      assert(b.left(0).map(_.id) == expected, s"strict ${strict.toHexString}, weights $weights")
+      assert(b.left(0).map(_.id) == expected, s"strict ${strict.toHexString}, weights $weights, urgent $urgent")
+      dut.io.urgent(0) #= 0
       dut.io.blocked(0) #= 0
       b.settle()
       val rest = for (_ <- 0 until hold) yield model.next(strict, weights).id

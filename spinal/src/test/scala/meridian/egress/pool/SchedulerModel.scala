@@ -12,12 +12,14 @@ class SchedulerModel(classes: Int, groups: Int) {
   def add(frame: PoolSent): Unit = lists(frame.trafficClass)(frame.group) += frame
   def isEmpty: Boolean = lists.forall(_.forall(_.isEmpty))
 
-  def next(strict: Int, weights: Seq[Int], blocked: Int = 0): PoolSent = {
+  def next(strict: Int, weights: Seq[Int], blocked: Int = 0, urgent: Int = 0): PoolSent = {
     val waiting = (0 until classes).filter(c => lists(c).exists(_.nonEmpty) && (blocked >> c & 1) == 0)
+    val first = waiting.filter(c => (urgent >> c & 1) == 1).maxOption
     val (firm, others) = waiting.partition(c => (strict >> c & 1) == 1)
     val weighted = others.filter(weights(_) != 0)
     val sharing = if (weighted.nonEmpty) weighted else others
-    val c = firm.maxOption.getOrElse {
+    val free = first.orElse(firm.maxOption)
+    val c = free.getOrElse {
       while (!sharing.exists(credit(_) > 0))
         for (c <- sharing) credit(c) += PortScheduler.unit * (if (weighted.nonEmpty) weights(c) else 1)
       sharing.filter(credit(_) > 0).max
@@ -26,7 +28,7 @@ class SchedulerModel(classes: Int, groups: Int) {
     while (!some.exists(groupCredit(c)(_) > 0)) for (g <- some) groupCredit(c)(g) += PortScheduler.quantum
     val g = some.filter(groupCredit(c)(_) > 0).min
     val frame = lists(c)(g).dequeue()
-    if (firm.isEmpty) credit(c) -= frame.length
+    if (free.isEmpty) credit(c) -= frame.length
     groupCredit(c)(g) -= frame.length
     frame
   }

@@ -36,15 +36,34 @@ class ClassRatesTest extends AnyFunSuite {
     }
   }
 
-  private def setUp(dut: ClassRates): Unit = {
-    for (i <- 0 until 8; rate <- Seq(dut.io.most(i), dut.io.least(i))) {
-      rate.rate #= 0
-      rate.burst #= 0
+  private def write(dut: ClassRates, least: Boolean, trafficClass: Int, rate: Int, burst: Int): Unit = {
+    dut.io.settings.least #= least
+    dut.io.settings.write.trafficClass #= trafficClass
+    for ((isBurst, value) <- Seq(true -> burst, false -> rate)) {
+      dut.io.settings.write.valid #= true
+      dut.io.settings.write.isBurst #= isBurst
+      dut.io.settings.write.value #= value
+      dut.clockDomain.waitSampling()
     }
+    dut.io.settings.write.valid #= false
+    dut.io.settings.look #= trafficClass
+    dut.clockDomain.waitSampling()
+    assert(dut.io.settings.rate.toInt == rate && dut.io.settings.burst.toInt == burst)
+  }
+
+  private def setUp(dut: ClassRates): Unit = {
+    dut.io.settings.least #= false
+    dut.io.settings.look #= 0
+    dut.io.settings.write.valid #= false
     dut.io.charge.valid #= false
-    dut.io.skip #= 1
     dut.clockDomain.forkStimulus(10)
-    dut.clockDomain.waitSampling(2)
+    dut.clockDomain.waitSampling(20)
+    for (least <- Seq(false, true); i <- 0 until 8) {
+      dut.io.settings.least #= least
+      dut.io.settings.look #= i
+      dut.clockDomain.waitSampling()
+      assert(dut.io.settings.rate.toInt == 0 && dut.io.settings.burst.toInt == 0, "a rate is set after a reset")
+    }
   }
 
   test(
@@ -56,7 +75,7 @@ class ClassRatesTest extends AnyFunSuite {
       val rates = Seq(1, 300, 3000, 6000, 9000, 12000, 20000, 0) // 77 % of the line, and one without a bound
       val bursts = Seq(0, 1, 100, 200, 3, 400, 1000, 0)
       val gains = rates.map(perCycle)
-      for (i <- 0 until 8) { dut.io.most(i).rate #= rates(i); dut.io.most(i).burst #= bursts(i) }
+      for (i <- 0 until 8) write(dut, least = false, i, rates(i), bursts(i))
       val had = Array.fill(8)(0.0)
       val lowest = Array.fill(8)(0.0) // of had - rate * t until now
       var until = 0
@@ -102,8 +121,7 @@ class ClassRatesTest extends AnyFunSuite {
       val random = new Random(2)
       setUp(dut)
       val rate = 6554 // a tenth of the line
-      dut.io.least(3).rate #= rate
-      dut.io.least(3).burst #= 50 // 3200 bytes
+      write(dut, least = true, 3, rate, 50) // 3200 bytes
       def charge(bytes: Int, every: Int, times: Int): Double = {
         var urgent, n = 0
         def ask(): Unit = dut.io.charge.valid #= n % every == 0
@@ -153,37 +171,61 @@ class ClassRatesTest extends AnyFunSuite {
     }
   }
 
-  test("skipped time fills a bucket, up to its burst") {
-    compiled.doSim("skip") { dut =>
+  test("a rate of 0 lets a class go on at once, and a bucket that fills is not idle") {
+    compiled.doSim("off") { dut =>
       setUp(dut)
-      dut.io.most(0).rate #= 655 // 0.08 bytes a cycle
-      dut.io.most(0).burst #= 2
-      def blocked: Boolean = { sleep(1); (dut.io.blocked.toInt & 1) == 1 }
+      assert(dut.io.idle.toBoolean)
+      write(dut, least = false, 0, 655, 2) // 0.08 bytes a cycle
       def charge(bytes: Int): Unit = {
         dut.io.charge.valid #= true
         dut.io.charge.trafficClass #= 0
         dut.io.charge.bytes #= bytes
         dut.clockDomain.waitSampling()
         dut.io.charge.valid #= false
-        dut.clockDomain.waitSampling(4)
+        dut.clockDomain.waitSampling(8)
       }
-      def skip(cycles: Long): Unit = {
-        dut.io.skip #= cycles
-        dut.clockDomain.waitSampling()
-        dut.io.skip #= 1
-        dut.clockDomain.waitSampling(3)
-      }
+      def blocked: Int = dut.io.blocked.toInt
       charge(1000)
-      assert(blocked)
-      skip(11000)
-      assert(blocked)
-      skip(1700)
-      assert(!blocked)
-      skip(100000000L)
+      assert(blocked == 1)
+      dut.clockDomain.waitSampling(11000) // of 1000 / 0.08, from an empty bucket on
+      assert(blocked == 1 && !dut.io.idle.toBoolean)
+      dut.clockDomain.waitSampling(1700)
+      assert(blocked == 0 && !dut.io.idle.toBoolean)
+      dut.clockDomain.waitSampling(2000)
+      assert(dut.io.idle.toBoolean, "a bucket that is full is not idle")
       charge(120)
-      assert(!blocked)
+      assert(blocked == 0)
       charge(120)
-      assert(blocked)
+      assert(blocked == 1)
+      write(dut, least = false, 0, 0, 2)
+      dut.clockDomain.waitSampling(2 * ClassBuckets.visitCycles)
+      assert(blocked == 0 && dut.io.idle.toBoolean)
+      for (_ <- 0 until 20) { charge(9600); assert(blocked == 0) }
+      // What it had meanwhile does not count when it gets a rate again.
+      write(dut, least = false, 0, 655, 2)
+      dut.clockDomain.waitSampling(2 * ClassBuckets.visitCycles)
+      assert(blocked == 0)
+    }
+  }
+
+  test("the blocked classes are known 7 cycles behind a charge, in each phase") {
+    compiled.doSim("latency") { dut =>
+      setUp(dut)
+      write(dut, least = false, 5, 1, 0)
+      for (phase <- 0 until 8) {
+        write(dut, least = false, 5, 0, 0)
+        dut.clockDomain.waitSampling(2 * ClassBuckets.visitCycles + phase)
+        assert(dut.io.blocked.toInt == 0)
+        write(dut, least = false, 5, 1, 0)
+        dut.io.charge.valid #= true
+        dut.io.charge.trafficClass #= 5
+        dut.io.charge.bytes #= 64
+        dut.clockDomain.waitSampling()
+        dut.io.charge.valid #= false
+        dut.clockDomain.waitSampling(7)
+        sleep(1)
+        assert(dut.io.blocked.toInt == 0x20, s"at $phase")
+      }
     }
   }
 }
