@@ -15,7 +15,11 @@ from meridian_machine import Hardware, tools
 from meridian_machine.guest import Guest
 
 pytestmark = pytest.mark.qemu
-CLASSES = 0x122040  # of port 0, in BAR2: classes, strict, two words of weights
+CLASSES = 0x122040  # of port 0, 16 bytes a port, in BAR2: classes, strict, two words of weights
+RATE_UNIT = 0x122010
+RATES = 0x122400  # of port 0: max_rate, max_burst, min_rate, min_burst of each class
+PACED = 1 << 2  # of a queue, in its switches
+QUEUES = 0x120000
 AFTER_RESET = [0x76543210, 0xFF, 0x01010101, 0x01010101]
 SHARED = "tc-tsa all:strict 0:ets 1:ets tc-bw all:0 0:70 1:30 prio-tc all:0 4:1 5:2 6:6 7:7"
 WRITTEN = [0x76210000, 0xFC, 0x01011E46, 0x01010101]
@@ -24,7 +28,7 @@ VID, PRIORITY = 9, 5
 
 @pytest.fixture(scope="module")
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
-    hardware = Hardware(kernel="iomem=relaxed")
+    hardware = Hardware(device="pfs=2", kernel="iomem=relaxed")
     files = {"dcb_tool": tool(tmp_path_factory.mktemp("dcb"), Path(__file__).with_name("dcb_tool.c"))}
     with linked(tools.SUITES[0], files, hardware, shell=("--ports", "2", "--egress", "pool")) as it:
         yield it
@@ -43,10 +47,26 @@ def ets(guest: Guest) -> dict[str, Any]:
     return json.loads(guest.run("dcb -j ets show dev eth0"))
 
 
-def words(guest: Guest) -> list[int]:
-    base = guest.bar(2) + CLASSES
+def words(guest: Guest, port: int = 0) -> list[int]:
+    base = guest.bar(2) + CLASSES + 16 * port
     text = guest.run(f"for i in 0 4 8 12; do busybox devmem $(({base} + i)); done")
     return [int(line, 16) for line in text.split()]
+
+
+def rates(guest: Guest) -> list[list[int]]:
+    """The words of each class."""
+    base = guest.bar(2) + RATES
+    text = guest.run(f"for i in $(seq 0 4 124); do busybox devmem $(({base} + i)); done")
+    found = [int(line, 16) for line in text.split()]
+    return [found[i : i + 4] for i in range(0, 32, 4)]
+
+
+def paced_queues(guest: Guest) -> list[int]:
+    """Those of the first four of each of two PFs that are held to the rates of their functions."""
+    base = guest.bar(2) + QUEUES
+    numbers = [64 * pf + k for pf in range(2) for k in range(4)]
+    text = guest.run("".join(f"busybox devmem {base + 4 * number};" for number in numbers))
+    return [number for number, line in zip(numbers, text.split(), strict=True) if int(line, 16) & PACED]
 
 
 def test_all_traffic_classes_are_strict_at_first(link: Link) -> None:
@@ -62,7 +82,7 @@ def test_weights_and_priorities_that_dcb_sets_are_shown_and_written(link: Link) 
     found = ets(link.guest)
     assert found["tc_tsa"] == ["ets", "ets", *["strict"] * 6] and found["tc_bw"] == [70, 30, *[0] * 6]
     assert found["prio_tc"] == [0, 0, 0, 0, 1, 2, 6, 7]
-    assert words(link.guest) == WRITTEN
+    assert words(link.guest) == WRITTEN and words(link.guest, 1) == AFTER_RESET
 
 
 @pytest.mark.parametrize(
@@ -116,6 +136,66 @@ def test_each_class_counts_its_frames(link: Link) -> None:
         assert after[f"port_tx_class{n}_lost"] == before[f"port_tx_class{n}_lost"]
 
 
+def of_dcb(kbits: int) -> str:
+    """A rate as the dcb of Debian 12 and 13 takes it, which hands bytes a second to the kernel as kbit/s."""
+    return f"{8 * kbits}bit"
+
+
+def test_a_highest_rate_that_dcb_sets_is_shown_and_written(link: Link) -> None:
+    """Also beside weights, which it leaves as they are; and each of them leaves the other."""
+    guest = link.guest
+    unit = int(guest.run(f"busybox devmem $(({guest.bar(2)} + {RATE_UNIT}))"), 16)
+    wishes = [0, 0, 5_000_000, 0, 0, 0, 0, 600]
+    assert rates(guest) == [[0] * 4] * 8
+    guest.run(f"dcb maxrate set dev eth0 tc-maxrate all:0 2:{of_dcb(wishes[2])} 7:{of_dcb(wishes[7])}")
+    guest.run(f"dcb ets set dev eth0 {SHARED}")
+    found = rates(guest)
+    assert found == [[kbits * 1000 // unit, 256 * bool(kbits), 0, 0] for kbits in wishes] and words(guest) == WRITTEN
+    shown = json.loads(guest.run("dcb -j maxrate show dev eth0"))["tc_maxrate"]
+    for wish, kbits in zip(wishes, shown, strict=True):
+        assert wish - unit / 1000 - 1 < kbits <= wish and bool(kbits) == bool(wish), shown
+    guest.run("dcb maxrate set dev eth0 tc-maxrate 2:0")
+    assert rates(guest)[2] == [0] * 4 and rates(guest)[7] == found[7]
+    guest.run("ip link set eth0 down; ip link set eth0 up")
+    assert rates(guest)[7] == found[7]
+    guest.run("rmmod meridian")
+    guest.load()
+    assert rates(guest) == [[0] * 4] * 8
+
+
+@pytest.mark.parametrize("kbits", [488, 64_000_000, 2**60])
+def test_a_highest_rate_that_the_card_cannot_hold_is_refused(link: Link, kbits: int) -> None:
+    guest = link.guest
+    guest.run(f"dcb maxrate set dev eth0 tc-maxrate all:{of_dcb(63_999_000)} 3:{of_dcb(489)}")
+    before = rates(guest)
+    status, text = guest.try_run(f"dcb maxrate set dev eth0 tc-maxrate all:0 3:{of_dcb(kbits)}")
+    assert status and "Invalid argument" in text
+    said = f"traffic class 3: the card holds a class to 489 to 63999478 kbit/s, and not to {kbits}"
+    assert said in guest.run("dmesg | tail -n 5")
+    assert rates(guest) == before
+
+
+def test_queues_of_a_pf_whose_port_has_classes_are_not_paced(link: Link) -> None:
+    """Those of the other port are, and those of the first again with the next driver."""
+    guest = link.guest
+    guest.run("ip link set eth1 up")
+    assert paced_queues(guest) == [0, 1, 64, 65]
+    guest.run(f"dcb ets set dev eth0 {SHARED}")
+    guest.ping(3)
+    assert paced_queues(guest) == [64, 65] and words(guest, 1) == AFTER_RESET
+    guest.run("ip link set eth0 down; ip link set eth0 up")
+    guest.wait_link()
+    guest.ping(3)
+    assert paced_queues(guest) == [64, 65]
+    guest.run("dcb ets set dev eth0 tc-tsa all:strict")
+    guest.ping(3)
+    assert paced_queues(guest) == [64, 65]
+    guest.run("rmmod meridian")
+    guest.load()
+    guest.run("ip link set eth1 up")
+    assert paced_queues(guest) == [0, 1, 64, 65]
+
+
 def test_a_reset_keeps_the_classes_and_the_removal_of_the_driver_does_not(link: Link) -> None:
     guest = link.guest
     guest.run(f"dcb ets set dev eth0 {SHARED}")
@@ -159,7 +239,8 @@ def test_all_priorities_may_be_in_one_strict_class(link: Link) -> None:
 
 def test_a_vf_cannot_see_or_set_the_classes(link: Link) -> None:
     guest = link.guest
-    with vfs_apart(guest):
-        status, text = guest.try_run("ip netns exec vf0 dcb ets show dev eth1")
-        assert status and "not supported" in text
-        assert "port_tx_class0_frames" not in guest.statistics("eth1", "ip netns exec vf0 ")
+    with vfs_apart(guest, pfs=2):
+        for question in ("ets show dev eth2", "maxrate show dev eth2", "maxrate set dev eth2 tc-maxrate 0:1gbit"):
+            status, text = guest.try_run(f"ip netns exec vf0 dcb {question}")
+            assert status and "not supported" in text
+        assert "port_tx_class0_frames" not in guest.statistics("eth2", "ip netns exec vf0 ")

@@ -91,11 +91,11 @@ def changed(file: str, pattern: str, replacement: str, source: Path = SOURCE) ->
 
 
 @contextmanager
-def vfs_apart(guest: Guest, count: int = 1) -> Iterator[None]:
-    """The PF's VFs, each in a network namespace of its own: eth1 in vf0, eth2 in vf1."""
+def vfs_apart(guest: Guest, count: int = 1, pfs: int = 1) -> Iterator[None]:
+    """The first PF's VFs, each in a network namespace of its own: beside one PF, eth1 in vf0 and eth2 in vf1."""
     guest.run(f"echo {count} >{PF_DEVICE}/sriov_numvfs")
     for vf in range(count):
-        guest.run(f"ip netns add vf{vf} && ip link set eth{vf + 1} netns vf{vf}")
+        guest.run(f"ip netns add vf{vf} && ip link set eth{vf + pfs} netns vf{vf}")
     yield
     for vf in range(count):
         guest.run(f"ip netns del vf{vf}")

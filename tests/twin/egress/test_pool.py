@@ -61,6 +61,37 @@ def weigh(card: Any, port: int, strict: int, **weights: int) -> None:
     card.read(place(card, "STRICT", port))
 
 
+def limit(card: Any, port: int, number: int, highest: int = 0, lowest: int = 0, burst: int = 256) -> None:
+    """Rates of a class in Mb/s on the line, or none; bursts in 64 bytes."""
+    unit = card.read(place(card, "RATE_UNIT"))
+    for kind, rate in ((0, highest), (2, lowest)):
+        at = 32 * port + 4 * number + kind
+        card.write(place(card, "RATES", at + 1), burst if rate else 0)
+        card.write(place(card, "RATES", at), rate * 1_000_000 // unit)
+    card.read(place(card, "RATES", at))
+
+
+def on_line(world: Ports, port: int, *classes: int) -> list[float]:
+    """Mb/s of each class on the line in 400 us, with preamble, FCS and gap."""
+    card = world.host.card
+
+    def taken() -> list[int]:
+        counts = [[counter(card, port, each, kind) for kind in ("bytes", "frames")] for each in classes]
+        return [count + OVERHEAD * frames for count, frames in counts]
+
+    began, before = world.host.link.advance(0), taken()
+    world.run(400 * US)
+    ended, after = world.host.link.advance(0), taken()
+    rates = [(new - old) * 8e6 / (ended - began) for old, new in zip(before, after, strict=True)]
+    print(f"classes {classes} of port {port}: {[round(rate) for rate in rates]} Mb/s")
+    return rates
+
+
+def frame(size: int) -> float:
+    """Mb/s of one frame in these 400 us."""
+    return (size + OVERHEAD) * 8 / 400
+
+
 def drained(world: Ports) -> None:
     """All that is in the rings goes out, and nothing new comes."""
     sizes, world.sizes = world.sizes, {}
@@ -99,6 +130,12 @@ def test_settings_are_read_back_and_all_are_defined(wires: Wires) -> None:
         for value in (0xFFFFFFFF, 0x5A5A5A5A, 0):
             card.write(place(card, register), value)
             assert card.read(place(card, register)) == value & mask
+    for k in range(2 * CLASSES * 4):
+        mask, at = 0xFFFF if k % 2 else 0x1FFFF, place(card, "RATES", k)
+        assert card.read(at) == 0
+        card.write(at, 0xFFFFFFFF - k)
+        assert card.read(at) == (0xFFFFFFFF - k) & mask
+        card.write(at, 0)
     # All priorities are in class 0 now, which is not strict and has weight 0: frames go all the same.
     sent = wires.send(*range(8))
     wires.run(20 * US)
@@ -191,6 +228,56 @@ def test_classes_share_a_line_by_their_weights(start: Callable[..., Ports]) -> N
     later = world.rates(120 * US)
     print(f"class 3 strict: {later} Mb/s")
     assert later[SECOND] > 0.97 * 25000 * 1514 / (1514 + OVERHEAD)
+
+
+@pytest.mark.parametrize(("size", "first", "second"), [(64, 600, 300), (1514, 5000, 2000), (9600, 2000, 5000)])
+def test_a_class_keeps_to_its_highest_rate_and_another_has_the_rest(
+    start: Callable[..., Ports], size: int, first: int, second: int
+) -> None:
+    """The class is strict, and its rate changes under traffic.
+
+    The DMA engine brings frames of 9,600 bytes for longer than the other class has something in the pool.
+    """
+    held, free = plain(FIRST, 0, 4, size), plain(SECOND, 0, 12, 1514)
+    world = start(held, free)
+    world.tags = {FIRST: 3 << 13, SECOND: 1 << 13}
+    card = world.host.card
+    world.go(held, free)
+    for highest in (first, second):
+        limit(card, 0, 3, highest=highest)
+        world.run(200 * US)
+        rates = on_line(world, 0, 3, 1)
+        assert rates[0] == pytest.approx(highest, rel=0.002, abs=2 * frame(size))
+        assert rates[1] > 0.98 * (25000 - highest) or size == 9600
+    limit(card, 0, 3)
+    world.run(100 * US)
+    assert on_line(world, 0, 3)[0] > 1.2 * max(first, second), "a class whose rate was taken away is held no more"
+
+
+def test_a_class_has_its_lowest_rate_beside_a_strict_one(start: Callable[..., Ports]) -> None:
+    """Without it, the strict class has the whole line."""
+    low, high = plain(FIRST, 0, 8, 700), plain(SECOND, 0, 8, 1514)
+    world = start(low, high)
+    world.tags = {FIRST: 1 << 13, SECOND: 3 << 13}
+    card = world.host.card
+    limit(card, 0, 1, lowest=4000)
+    world.go(low, high)
+    world.run(100 * US)
+    rates = on_line(world, 0, 1, 3)
+    assert rates[0] == pytest.approx(4000, rel=0.002, abs=2 * frame(700)) and sum(rates) > 0.99 * 25000
+    limit(card, 0, 1)
+    world.run(100 * US)
+    assert on_line(world, 0, 1)[0] < 0.02 * 25000
+
+
+def test_a_rate_of_one_port_holds_no_class_of_another(start: Callable[..., Ports]) -> None:
+    held, other = plain(FIRST, 0, 4, 1514), plain(SECOND, 1, 8, 1514)
+    world = start(held, other)
+    limit(world.host.card, 0, 0, highest=1000)
+    world.go(held, other)
+    world.run(60 * US)
+    assert on_line(world, 0, 0)[0] == pytest.approx(1000, rel=0.002, abs=2 * frame(1514))
+    assert on_line(world, 1, 0)[0] > 0.99 * 25000
 
 
 def test_groups_of_functions_share_a_class(start: Callable[..., Ports]) -> None:
