@@ -20,7 +20,7 @@
 #define MAX_BURST(port, class)	MERIDIAN_EGRESS_RATES(32 * (port) + 4 * (class) + 1)
 #define RATE_BITS	17
 
-/* In 64 bytes: a frame of 9,600 bytes and more, so that a class with a rate does not stand still. */
+/* In 64 bytes: a frame of 9,600 bytes and more, so a class with a rate does not stand still. */
 #define BURST		256
 #define BITS_OF_KBIT	1000
 
