@@ -41,7 +41,7 @@ object ClassRates {
   * steps of 64 bytes, up to 4 MiB. A rate of 0: no bound, and none to have.
   *
   * Latency: 7 cycles from a charge to io.blocked, so a scheduler that begins frames less than 8 cycles apart lets one more go
-  * than it should. Throughput: a charge in 4 cycles. About 200 LUTs; settings and levels are in LUT RAM.
+  * than it should. Throughput: a charge in 4 cycles. About 750 LUTs with its registers; settings and levels are in LUT RAM.
   *
   * @param clock    of the component
   * @param lineRate Gb/s
