@@ -5,7 +5,7 @@ import meridian.ShellParam
 import meridian.bus._
 import meridian.counters.CounterBank
 import meridian.egress.pool._
-import meridian.egress.shape.{ClassBuckets, ClassRateAccess}
+import meridian.egress.shape.{ClassBuckets, ClassRateAccess, EcnCurve}
 import meridian.page.{CounterName, PagePlace, RegPage, RegView}
 import meridian.settings.PortClasses
 import spinal.core._
@@ -24,11 +24,17 @@ object EgressRegs {
 
   /** Place of a word of the rates: 16 bytes a class, 128 a port. */
   def rate(port: Int, trafficClass: Int, kind: Int): Int = rateBase + 128 * port + 16 * trafficClass + 4 * kind
+  val lineBase = 0x600
+  val lineBytes = 0x100
+
+  /** Place of a word of the lines by which frames are marked: 8 bytes a class, 64 a port. */
+  def line(port: Int, trafficClass: Int, word: Int): Int = lineBase + 64 * port + 8 * trafficClass + 4 * word
   val counterBase = 0x800
   val kinds = Seq(
     "frames" -> "frames that left the class for the wire",
     "bytes" -> "their bytes, without FCS and padding",
-    "lost" -> "frames that found no room in the class, or that left it while the MAC was in reset"
+    "lost" -> "frames that found no room in the class, or that left it while the MAC was in reset",
+    "marked" -> "frames of the class that were marked as having met congestion (CE)"
   )
 
   /** Place of a counter: 32 bytes a class, 256 a port. */
@@ -52,7 +58,9 @@ class EgressRegs(p: ShellParam) extends Component {
     val classes = out Vec (PortClasses(), p.ports)
     val rates = Vec(master(ClassRateAccess()), p.ports)
     val begun = Vec(slave(Flow(ClassBytes(e))), p.ports)
+    val lines = master(PoolMarker.lineAccess(e))
     val lost = in Vec (Bits(e.classes bits), p.ports) // of begun, too: it is not sent
+    val marked = in Vec (Bits(e.classes bits), p.ports) // one frame of all ports at a time
     val discarded = in Bits (p.ports bits) // with begun: it is not sent
     val free = in(e.countType())
   }
@@ -126,6 +134,16 @@ class EgressRegs(p: ShellParam) extends Component {
       "bits, 0: none; max_burst, up to which it may save, in 64 bytes, 16 bits; min_rate and min_burst: below that rate the " +
       "class goes before all that have theirs. Places without a port read 0"
   )
+  val lines = page.memory(
+    lineBase,
+    "marks",
+    lineBytes,
+    "Lines by which frames of a class are marked as having met congestion, 64 bytes a port and 8 a class: a word with min in " +
+      "bits 15:0 and max in 31:16, in cells of frames that are not paced, and a word with slope in bits 16:0 and weight in " +
+      "23:20. No frame is marked below min, or if max is 0; each is from max on; in between a share of slope / 2^21 for each " +
+      "cell above min. By weight not the cells count but their mean, which moves by 2^-weight of the distance every " +
+      s"${EcnCurve.visitCycles(PoolMarker.lists(e))} cycles. Places without a port read 0"
+  )
   val memory = page.counters(counterBase, 0x400, names(p.ports))
 
   val counts = new Area {
@@ -133,7 +151,7 @@ class EgressRegs(p: ShellParam) extends Component {
     val frames = new CounterBank(slots, amountBits = 1)
     val bytes = new CounterBank(slots, amountBits = widthOf(e.lengthType()))
     // Two banks are one counter: both may count in each cycle while a MAC is in reset.
-    val full, discarded = new CounterBank(slots, amountBits = 1)
+    val full, discarded, marks = new CounterBank(slots, amountBits = 1)
 
     case class Event() extends Bundle {
       val index = UInt(log2Up(slots) bits)
@@ -160,7 +178,10 @@ class EgressRegs(p: ShellParam) extends Component {
     val gone = inTurn(io.begun.zipWithIndex.map { case (flow, i) =>
       waiting(i, flow.valid && io.discarded(i), flow.trafficClass, U(0).resized)
     })
-    for ((bank, event) <- Seq(frames -> sent, bytes -> sent, full -> lost, discarded -> gone)) {
+    val marked = inTurn(io.marked.zipWithIndex.map { case (marked, i) =>
+      waiting(i, marked.orR, OHToUInt(marked), U(0).resized)
+    })
+    for ((bank, event) <- Seq(frames -> sent, bytes -> sent, full -> lost, discarded -> gone, marks -> marked)) {
       bank.io.add.valid := event.valid
       bank.io.add.index := event.index
       bank.io.add.amount := (if (bank == bytes) event.bytes else U(1, 1 bits))
@@ -181,7 +202,7 @@ class EgressRegs(p: ShellParam) extends Component {
     }
     when(cycle =/= 0)(cycle := cycle + 1)
     val kind = command.address(4 downto 3)
-    val banks = Seq(counts.frames, counts.bytes, counts.full, counts.discarded)
+    val banks = Seq(counts.frames, counts.bytes, counts.full, counts.discarded, counts.marks)
     for (bank <- banks) {
       bank.io.read.valid := cycle === 1
       bank.io.read.payload := command.address(9 downto 5)
@@ -195,17 +216,32 @@ class EgressRegs(p: ShellParam) extends Component {
       port.write.isBurst := command.address(2)
       port.write.value := command.data.asUInt.resized
     }
+    val isLine = command.address(11 downto 8) === lineBase >> 8
+    private val place = command.address(7 downto 3)
+    private val placeIn = place.resize(6) < PoolMarker.lists(e)
+    io.lines.list := place.resized
+    io.lines.isSlope := command.address(2)
+    io.lines.write := cycle === 4 && command.write && isLine && placeIn
+    io.lines.value.min := command.data(15 downto 0).asUInt
+    io.lines.value.max := command.data(31 downto 16).asUInt
+    io.lines.value.slope := command.data(16 downto 0).asUInt
+    io.lines.value.weight := command.data(23 downto 20).asUInt
+    private val kept = io.lines.line
+    private val halves = Seq(kept.max ## kept.min, (kept.weight ## B(0, 3 bits) ## kept.slope).resize(32))
+    val line = Mux(command.address(2), halves(1), halves(0)).andMask(placeIn)
     private val words = io.rates.map(port => Mux(command.address(2), port.burst.resize(port.rate.getWidth), port.rate))
     val rate = Vec(words ++ Seq.fill(4 - p.ports)(U(0, ClassBuckets.rateBits bits)))(command.address(8 downto 7))
     when(cycle === 3) {
-      val Seq(frames, bytes, full, discarded) = banks.map(_.io.value.payload)
-      val read = Vec(frames, bytes, full + discarded, U(0, 64 bits))(kind).asBits
+      val Seq(frames, bytes, full, discarded, marks) = banks.map(_.io.value.payload)
+      val read = Vec(frames, bytes, full + discarded, marks)(kind).asBits
       val low = !command.address(2)
-      value := Mux(isRate, rate.asBits.resize(32), Mux(low, read(31 downto 0), highs(reader)))
+      val setting = Mux(isRate, rate.asBits.resize(32), line)
+      value := Mux(isRate || isLine, setting, Mux(low, read(31 downto 0), highs(reader)))
       when(low && command.address(11) && !command.write)(highs(reader) := read(63 downto 32))
     }
     memory.bus.rdat := value
     rates.bus.rdat := value
+    lines.bus.rdat := value
     page.bus.ce := cycle === 4
     page.bus.wr := command.write
     page.bus.addr := command.address.resized

@@ -47,6 +47,7 @@ class HostPool(p: ShellParam) extends Component {
   io.classes := regs.io.classes
   pool.io.settings := regs.io.settings
   regs.io.free := pool.io.free
+  pool.io.lines <> regs.io.lines
   val ports = for (i <- 0 until p.ports) yield new Area {
     val (from, to) = (io.input(i), pool.io.input(i))
     to.arbitrationFrom(from)
@@ -77,6 +78,7 @@ class HostPool(p: ShellParam) extends Component {
     regs.io.begun(i) << pool.io.begun(i)
     regs.io.discarded(i) := !io.cells(i).up
     regs.io.lost(i) := RegNext(pool.io.lost(i)) init 0
+    regs.io.marked(i) := RegNext(pool.io.marked(i)) init 0
   }
   io.idle := pool.io.idle && ports.map(_.rates.io.idle).andR
 }

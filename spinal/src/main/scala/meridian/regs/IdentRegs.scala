@@ -11,7 +11,7 @@ object Identification {
   val place = PagePlace("IDENT", 0x100000, RegView.both, "Identification of the card and of its register map")
   val magic = BigInt("4D52444E", 16) // "MRDN"
   val major = 1
-  val minor = 20
+  val minor = 21
   val version = BigInt(major) << 16 | minor
 
   /** Bits of the capabilities register. */

@@ -3,6 +3,7 @@ package meridian.egress
 
 import meridian.ShellParam
 import meridian.egress.pool.PoolParam
+import meridian.egress.shape.EcnLine
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._
@@ -25,6 +26,7 @@ class EgressRegsTest extends AnyFunSuite {
       dut.io.rates(i).burst #= 0
       dut.io.begun(i).valid #= false
       dut.io.lost(i) #= 0
+      dut.io.marked(i) #= 0
     }
     dut.clockDomain.forkStimulus(10)
     dut.clockDomain.waitSampling(50)
@@ -110,20 +112,58 @@ class EgressRegsTest extends AnyFunSuite {
     }
   }
 
+  test("each word of the lines by which frames are marked reaches its class and port, and is read back from there") {
+    compiled.doSim("lines") { dut =>
+      val bench = new Bench(dut)
+      import bench._
+      val written = collection.mutable.ArrayBuffer[(Int, Boolean, Seq[Int])]()
+      def values(of: EcnLine): Seq[Int] = Seq(of.min, of.max, of.slope, of.weight).map(_.toInt)
+      val lines = dut.io.lines
+      dut.clockDomain.onSamplings {
+        if (lines.write.toBoolean) written += ((lines.list.toInt, lines.isSlope.toBoolean, values(lines.value)))
+      }
+      for (i <- 0 until p.ports; c <- 0 until classes) {
+        val Seq(min, max, slope, weight) = Seq(0xff00 + 8 * i + c, 0x1000 + c, 0x10001 + 8 * i + c, c)
+        write(EgressRegs.line(i, c, 0), min + (BigInt(max) << 16))
+        write(EgressRegs.line(i, c, 1), slope + (BigInt(weight) << 20))
+        val Seq((at, isSlope, bounds), (at2, isSlope2, slopes)) = written.toSeq
+        assert(at == 8 * i + c && !isSlope && bounds.take(2) == Seq(min, max))
+        assert(at2 == 8 * i + c && isSlope2 && slopes.drop(2) == Seq(slope, weight))
+        written.clear()
+        for (
+          (field, value) <- Seq(lines.line.min, lines.line.max, lines.line.slope, lines.line.weight)
+            .zip(bounds.take(2) ++ slopes.drop(2))
+        )
+          field #= value
+        assert(read(EgressRegs.line(i, c, 0)) == min + (BigInt(max) << 16))
+        assert(read(EgressRegs.line(i, c, 1)) == slope + (BigInt(weight) << 20) && lines.list.toInt == 8 * i + c)
+      }
+      for (at <- Seq(0x0c, 0x44, EgressRegs.rateBase, EgressRegs.counterBase, EgressRegs.counterBase + 0x200))
+        write(at, 1)
+      assert(written.isEmpty)
+    }
+  }
+
   test("each frame is counted once, whatever comes in one cycle") {
     compiled.doSim(seed = 3) { dut =>
       val bench = new Bench(dut)
       val random = new Random(3)
-      val expected = Array.fill(p.ports, classes, 3)(BigInt(0))
+      val expected = Array.fill(p.ports, classes, 4)(BigInt(0))
       // Of a port: frames that begin 6 cycles apart; of all ports: one frame a cycle that finds no room.
       val next = Array.fill(p.ports)(0)
       // While MACs are in reset, what is in the pool leaves it and is lost, beside what finds no room.
       for (cycle <- 0 until 12000) {
-        val full = random.nextInt(p.ports)
+        val full, marked = random.nextInt(p.ports)
         val discarded = if (cycle < 6000) 0 else random.nextInt(1 << p.ports)
         dut.io.discarded #= discarded
         for (i <- 0 until p.ports) {
           dut.io.lost(i) #= 0
+          dut.io.marked(i) #= 0
+          if (i == marked && random.nextInt(3) != 0) {
+            val c = random.nextInt(classes)
+            dut.io.marked(i) #= 1 << c
+            expected(i)(c)(3) += 1
+          }
           if (i == full && (cycle >= 9000 || random.nextInt(4) != 0)) {
             val c = random.nextInt(classes)
             dut.io.lost(i) #= 1 << c
@@ -148,9 +188,10 @@ class EgressRegsTest extends AnyFunSuite {
       for (i <- 0 until p.ports) {
         dut.io.begun(i).valid #= false
         dut.io.lost(i) #= 0
+        dut.io.marked(i) #= 0
       }
       dut.clockDomain.waitSampling(30)
-      for (i <- 0 until p.ports; c <- 0 until classes; k <- 0 until 3)
+      for (i <- 0 until p.ports; c <- 0 until classes; k <- 0 until 4)
         assert(bench.counter(i, c, k) == expected(i)(c)(k), s"port $i, class $c, ${EgressRegs.kinds(k)._1}")
       assert(expected.flatten.flatten.sum > 10000000)
     }

@@ -38,13 +38,14 @@ class CellWriter(e: PoolParam) extends Component {
     val more = in Vec (Bits(e.classes bits), e.ports) // CellCounts
     val begins = in Bits (e.ports bits)
     val groups = in Vec (Bits(e.lists bits), e.ports) // GroupShares
-    val taker = out(CellOwner(e)) // with take
+    val taker = out(CellOwner(e)) // with take and write
     val undoer = out(CellOwner(e)) // with undo
     val undone = out(e.countType()) // cells
     val undoneBeats = out(e.lengthType())
 
     val write = master(Flow(CellWrite(e)))
-    val single = out Bool () // with write: the beat is a frame
+    val first, last = out Bool () // with write: of a frame
+    val mty = out(e.mtyType()) // with last
     val infoCell = out(e.cellType())
     val info = master(Flow(CellInfo(e)))
     val linkCell = out(e.cellType()) // a cell of a frame and the next of it
@@ -136,7 +137,9 @@ class CellWriter(e: PoolParam) extends Component {
   io.write.valid := stored
   io.write.address := cell @@ word
   io.write.data := beat.data
-  io.single := first && beat.last
+  io.first := first
+  io.last := beat.last
+  io.mty := beat.mty
   io.info.valid := stored && (beat.last || word.andR)
   io.info.lastWord := word
   io.info.mty := beat.mty

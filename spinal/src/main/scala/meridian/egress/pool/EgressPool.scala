@@ -13,8 +13,8 @@ case class PoolSettings(e: PoolParam) extends Bundle {
 
 /** The transmit queues of all ports for frames of the host (host clock): lists in one memory of cells.
   *
-  * [[CellWriter]] stores frames that [[CellCounts]] and [[GroupShares]] admit; a frame is in its list ([[FrameLists]]) when
-  * it is whole. [[PortScheduler]] chooses for a port when little waits for its line, and [[CellReader]] reads for all ports,
+  * [[CellWriter]] stores frames that [[CellCounts]] and [[GroupShares]] admit; [[PoolMarker]] marks some of those that have
+  * met congestion. A frame is in its list ([[FrameLists]]) when it is whole. [[PortScheduler]] chooses for a port when little waits for its line, and [[CellReader]] reads for all ports,
   * a cell each in turn. [[CellFifo]] brings the cells of a port to its line.
   *
   * Latency: from the last beat taken to the first beat at the port, 9 cycles if no other is read and its group has credit.
@@ -38,6 +38,8 @@ class EgressPool(e: PoolParam) extends Component {
     val blocked, urgent = in Vec (Bits(e.classes bits), e.ports) // see PortScheduler
     val begun = Vec(master(Flow(ClassBytes(e))), e.ports) // a frame that leaves, as soon as its length is known
     val settings = in(PoolSettings(e))
+    val lines = slave(PoolMarker.lineAccess(e)) // by which frames are marked
+    val marked = out Vec (Bits(e.classes bits), e.ports) // a frame came into its list, and is marked
 
     val free = out(e.countType()) // cells
     val used = out Vec (Vec(e.countType(), e.classes), e.ports) // cells of frames that are not paced
@@ -71,7 +73,17 @@ class EgressPool(e: PoolParam) extends Component {
 
   val data = Mem(Bits(8 * e.hostBytes bits), e.cells * e.words)
   data.addAttribute("ram_style", "ultra")
-  data.write(writer.io.write.address, writer.io.write.data, writer.io.write.valid)
+  val marker = new PoolMarker(e)
+  marker.io.write << writer.io.write
+  marker.io.first := writer.io.first
+  marker.io.last := writer.io.last
+  marker.io.mty := writer.io.mty
+  marker.io.owner := writer.io.taker
+  marker.io.frame << writer.io.frame
+  marker.io.used := counts.io.used
+  marker.io.settings <> io.lines
+  io.marked := marker.io.marked
+  data.write(marker.io.output.address, marker.io.output.data, marker.io.output.valid)
   reader.io.data := RegNext(data.readSync(reader.io.read.payload, reader.io.read.valid))
   val infos = Mem(CellInfo(e), e.cells)
   infos.write(writer.io.infoCell, writer.io.info.payload, writer.io.info.valid)
@@ -143,12 +155,12 @@ class EgressPool(e: PoolParam) extends Component {
       val back = writer.io.undo && writer.io.undoer.paced && writer.io.undoer.port === i
       val first = RegNextWhen(beats.last, beats.valid) init True
       val leaves = RegNext(beatsOf(first && beats.last).andMask(beats.valid && beats.meta)) init 0
-      val comes = RegNext(beatsOf(writer.io.single).andMask(adds)) init 0
+      val comes = RegNext(beatsOf(writer.io.first && writer.io.last).andMask(adds)) init 0
       val goesBack = RegNext(writer.io.undoneBeats.andMask(back)) init 0
       count := count + comes - goesBack - leaves
       io.paced(i) := count
     }
     val idle = !list.some.orR && !list.append.valid && scheduler.io.idle && !reader.io.busy(i)
   }
-  io.idle := ports.map(_.idle).andR
+  io.idle := ports.map(_.idle).andR && marker.io.idle
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.egress.shape
 
-import meridian.frame.FrameStream
 import meridian.ptp.PtpFinder
 import spinal.core._
 import spinal.lib._
@@ -13,46 +12,51 @@ case class EcnOutcome() extends Bundle {
   val notEct = Bool() // its sender does not do ECN, or it is no IP: it is as it was
 }
 
+/** A beat of a frame on its way to a memory. */
+case class EcnBeat[M <: Data](bytes: Int, metaType: HardType[M]) extends Bundle {
+  val first, last = Bool()
+  val data = Bits(8 * bytes bits)
+  val mty = UInt(log2Up(bytes) bits)
+  val meta = metaType()
+}
+
 /** Marks frames as having met congestion (CE, RFC 3168): IPv4 with its header checksum (RFC 1624), and IPv6, behind at most
   * two VLAN tags. Only packets of senders that do ECN are changed.
   *
-  * io.mark belongs to io.input and holds from the frame's first beat to its last.
+  * io.mark belongs to the first beat of a frame at io.input. A frame may be cut by the first beat of another.
   *
-  * Latency: 2 cycles. Throughput: one beat a cycle, no bubble between frames. Back-pressure passes through. About 150 LUTs
-  * beside two registers of a beat.
+  * Latency: 2 cycles. Throughput: one beat a cycle, no bubble between frames, no back-pressure. About 150 LUTs beside two
+  * registers of a beat.
   *
   * @param bytes in a beat: 32 or 64
   */
 class EcnMarker[M <: Data](bytes: Int, metaType: HardType[M]) extends Component {
   require(bytes == 32 || bytes == 64, s"bytes is $bytes: choose 32 or 64")
   val io = new Bundle {
-    val input = slave(FrameStream(bytes, metaType))
+    val input = slave(Flow(EcnBeat(bytes, metaType)))
     val mark = in Bool ()
-    val output = master(FrameStream(bytes, metaType))
+    val output = master(Flow(EcnBeat(bytes, metaType)))
 
-    /** When the first beat of a frame that was to be marked leaves. */
+    /** With the first beat at output of a frame that was to be marked. */
     val outcome = master(Flow(EcnOutcome()))
   }
 
   /** What is to be done with a beat. */
   case class Work() extends Bundle {
-    val word = io.input.payloadType()
-    val mark, first = Bool() // the frame is to be marked; this is its first beat
+    val beat = EcnBeat(bytes, metaType)
+    val mark = Bool() // the frame is to be marked, and this is its first beat
     val tags = Bits(3 bits) // of the first beat, one-hot: 0, 1 or 2
     val ipv4, ipv6 = Bool() // of the first beat, and what is to be changed is in it
   }
-  val data = io.input.data
-  def byte(n: Int): Bits = data(8 * n, 8 bits)
+  def byte(n: Int): Bits = io.input.data(8 * n, 8 bits)
   def typeAt(n: Int): Bits = byte(n) ## byte(n + 1)
-  val first = RegNextWhen(io.input.last, io.input.fire) init True
   val outer = PtpFinder.isTag(typeAt(12))
   val inner = PtpFinder.isTag(typeAt(16))
   val tags = (outer && inner) ## (outer && !inner) ## !outer
   val count = U(bytes, log2Up(bytes) + 1 bits) - io.input.mty
   val work = Work()
-  work.word := io.input.payload
-  work.mark := io.mark
-  work.first := first
+  work.beat := io.input.payload
+  work.mark := io.mark && io.input.first
   work.tags := tags
   // The IPv4 checksum ends at byte 26 without tags, the class of IPv6 at byte 16. Two tags push the checksum to bytes 32
   // and 33: then all of the first beat has to be there.
@@ -64,16 +68,16 @@ class EcnMarker[M <: Data](bytes: Int, metaType: HardType[M]) extends Component 
     .orR
   work.ipv4 := is(0x0800, 4, 26)
   work.ipv6 := is(0x86dd, 6, 16)
-  val staged = io.input.translateWith(work).m2sPipe()
+  val valid = RegNext(io.input.valid) init False
+  val staged = RegNext(work)
 
   val patch = new Area {
-    def byte(n: Int): Bits = staged.word.fragment.data(8 * n, 8 bits)
+    def byte(n: Int): Bits = staged.beat.data(8 * n, 8 bits)
     def chosen(of: Int => Bits): Bits = MuxOH(staged.tags, (0 to 2).map(of))
     val service = chosen(n => byte(15 + 4 * n))
     val ecn = Mux(staged.ipv6, service(5 downto 4), service(1 downto 0))
     val ip = staged.ipv4 || staged.ipv6
-    val here = staged.first && staged.mark
-    val change = here && ip && ecn =/= 0 && ecn =/= 3
+    val change = staged.mark && ip && ecn =/= 0 && ecn =/= 3
     val more = Mux(ecn === 1, U(2, 2 bits), U(1, 2 bits)) // what is added to the field
     // The field is in the lower byte of its 16-bit word, so the checksum is less by as much, in ones' complement.
     val wide = bytes > 32
@@ -82,32 +86,30 @@ class EcnMarker[M <: Data](bytes: Int, metaType: HardType[M]) extends Component 
       (~(plain(15 downto 0) + plain.msb.asUInt).asBits).resize(16)
     }
     val late = RegInit(False) // the checksum is at the beginning of the second beat
-    val lateMore = RegNextWhen(more, staged.fire && staged.first)
-    when(staged.fire)(late := Bool(!wide) && change && staged.ipv4 && staged.tags(2) && !staged.word.last)
+    val lateMore = RegNextWhen(more, valid && staged.beat.first)
+    when(valid)(late := Bool(!wide) && change && staged.ipv4 && staged.tags(2) && !staged.beat.last)
   }
-  val out = FrameStream(bytes, metaType)
-  out.arbitrationFrom(staged)
-  out.payload := staged.word
-  val result = out.fragment.data
+  val out = EcnBeat(bytes, metaType)
+  out := staged.beat
   when(patch.change) {
     for (n <- 0 to 2) when(staged.tags(n)) {
       val at = 8 * (15 + 4 * n)
-      when(staged.ipv6)(result(at + 4, 2 bits) := 3) otherwise (result(at, 2 bits) := 3)
+      when(staged.ipv6)(out.data(at + 4, 2 bits) := 3) otherwise (out.data(at, 2 bits) := 3)
       val place = 24 + 4 * n
       if (place + 2 <= bytes) when(staged.ipv4) {
         val sum = patch.sum(patch.byte(place), patch.byte(place + 1), patch.more)
-        result(8 * place, 16 bits) := EndiannessSwap(sum)
+        out.data(8 * place, 16 bits) := EndiannessSwap(sum)
       }
     }
   }
-  if (!patch.wide) when(patch.late) {
+  if (!patch.wide) when(patch.late && !staged.beat.first) {
     val sum = patch.sum(patch.byte(0), patch.byte(1), patch.lateMore)
-    result(0, 16 bits) := EndiannessSwap(sum)
+    out.data(0, 16 bits) := EndiannessSwap(sum)
   }
-  io.output << out.m2sPipe()
+  io.output.valid := RegNext(valid) init False
+  io.output.payload := RegNext(out)
 
-  val ends = staged.fire && patch.here
-  io.outcome.valid := RegNext(ends) init False
+  io.outcome.valid := RegNext(valid && staged.mark) init False
   io.outcome.marked := RegNext(patch.change)
   io.outcome.already := RegNext(patch.ip && patch.ecn === 3)
   io.outcome.notEct := RegNext(!patch.ip || patch.ecn === 0)

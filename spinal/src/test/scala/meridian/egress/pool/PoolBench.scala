@@ -10,6 +10,13 @@ import scala.util.Random
 /** A frame for the pool; its number is in its first bytes. */
 case class PoolSent(id: Int, length: Int, port: Int, trafficClass: Int, group: Int, paced: Boolean, drop: Boolean) {
   val data: Array[Byte] = Array.tabulate(length)(i => if (i < 4) (id >> (8 * i)).toByte else (id * 31 + i).toByte)
+
+  /** An IPv6 packet whose sender does ECN, if so: it may be marked on its way. */
+  var ect = false
+  def makeEct(): Unit = if (length >= 20) {
+    ect = true
+    for ((b, k) <- Seq(0x86, 0xdd, 0x60, 0x20).zipWithIndex) data(12 + k) = b.toByte
+  }
   def list = (port, trafficClass, group)
 }
 
@@ -18,7 +25,8 @@ case class PoolSent(id: Int, length: Int, port: Int, trafficClass: Int, group: I
   */
 class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
   private var number = 0
-  val taken, lost = mutable.ArrayBuffer[PoolSent]()
+  val taken, lost, marked = mutable.ArrayBuffer[PoolSent]()
+  val toldMarked = Array.fill(e.ports, e.classes)(0)
   val left = Array.fill(e.ports)(mutable.ArrayBuffer[PoolSent]())
   val frames = mutable.Map[Int, PoolSent]()
   val lastAt, firstOut = mutable.Map[Int, Long]()
@@ -42,6 +50,7 @@ class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
     weigh(i, (1 << e.classes) - 1, Seq.fill(e.classes)(1))
   }
   for (alpha <- dut.io.settings.alpha) alpha #= 3
+  dut.io.lines.write #= false
   dut.clockDomain.forkStimulus(10)
   dut.clockDomain.waitSampling(e.cells + 10 max 3 * e.lists)
 
@@ -49,6 +58,18 @@ class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
     val settings = dut.io.settings.weights(port)
     settings.strict #= strict
     for ((weight, c) <- weights.zipWithIndex) settings.weight(c) #= weight
+  }
+
+  /** Frames of a class are marked from so many cells on, by a threshold; from none on if it is 0. */
+  def mark(port: Int, trafficClass: Int, cells: Int): Unit = {
+    val lines = dut.io.lines
+    lines.list #= port * e.classes + trafficClass
+    lines.isSlope #= false
+    lines.value.min #= cells
+    lines.value.max #= cells
+    lines.write #= true
+    dut.clockDomain.waitSampling()
+    lines.write #= false
   }
 
   dut.clockDomain.onSamplings {
@@ -112,6 +133,10 @@ class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
       if (port.push.last.toBoolean) {
         val id = (0 until 4).map(k => (open(i)(k) & 0xff) << (8 * k)).sum
         val frame = frames(id)
+        if (frame.ect && open(i)(15) == 0x30) {
+          marked += frame
+          open(i)(15) = 0x20
+        }
         assert(open(i) == frame.data.toSeq && frame.port == i, s"what leaves is not $frame")
         left(i) += frame
         open(i).clear()
@@ -123,6 +148,7 @@ class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
     port.near #= !up(i) || waiting(i) < e.ahead
     port.up #= up(i)
     val flow = dut.io.begun(i)
+    for (c <- 0 until e.classes if (dut.io.marked(i).toInt >> c & 1) == 1) toldMarked(i)(c) += 1
     if (flow.valid.toBoolean) begun(i) += ((flow.trafficClass.toInt, flow.bytes.toInt))
   }
 
@@ -214,6 +240,11 @@ class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
     for ((list, sent) <- taken.groupBy(_.list))
       assert(left(list._1).filter(_.list == list).map(_.id) == sent.map(_.id), s"order of the list $list")
     assert(left.map(_.size).sum == taken.size)
+    for (i <- 0 until e.ports; c <- 0 until e.classes)
+      assert(
+        toldMarked(i)(c) == marked.count(f => f.port == i && f.trafficClass == c),
+        s"marked of class $c at port $i"
+      )
     for (i <- 0 until e.ports)
       assert(begun(i) == left(i).map(f => (f.trafficClass, f.length)), s"what is told of frames that begin at port $i")
     forget()
@@ -222,6 +253,8 @@ class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
   def forget(): Unit = {
     taken.clear()
     lost.clear()
+    marked.clear()
+    toldMarked.foreach(counts => for (c <- counts.indices) counts(c) = 0)
     left.foreach(_.clear())
     begun.foreach(_.clear())
   }

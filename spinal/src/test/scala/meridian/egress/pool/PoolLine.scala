@@ -29,6 +29,8 @@ class PoolLine(val e: PoolParam) extends Component {
   io.lost := pool.io.lost
   pool.io.blocked := io.blocked
   pool.io.urgent.foreach(_ := 0)
+  pool.io.lines.write := False
+  pool.io.lines.assignDontCareToUnasigned()
   pool.io.settings := io.settings
   io.free := pool.io.free
   io.idle := pool.io.idle

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.egress.pool
 
+import meridian.egress.shape.EcnCurve
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._
@@ -269,5 +270,59 @@ class PoolTest extends AnyFunSuite {
     assert(b.lost.size <= e.slack)
     dut.io.blocked(0) #= 0
     b.check()
+  }
+
+  bench("frames of senders that do ECN are marked from the threshold of their class on, and each is told once", 12) {
+    (dut, b) =>
+      val thresholds = Seq(0, 4, 12, 30)
+      for (i <- 0 until e.ports; c <- 0 until 4) b.mark(i, c, if (i == 0) thresholds(c) else 0)
+      for (alpha <- dut.io.settings.alpha) alpha #= 7
+      dut.clockDomain.waitSampling(10 * EcnCurve.visitCycles(PoolMarker.lists(e)))
+      // One list at a time, so slowly that the fill of each frame is known.
+      for (c <- 0 until 4; port <- 0 until e.ports) {
+        dut.io.blocked(port) #= all
+        for (k <- 0 until 40) {
+          val frame = b.make(60 + b.random.nextInt(190), port, c, k % e.groups)
+          if (k % 3 != 0) frame.makeEct()
+          val used = dut.io.used(port)(c).toInt
+          b.send(frame)
+          dut.clockDomain.waitSampling(EcnCurve.latency(PoolMarker.lists(e)) + 10)
+          assert(dut.io.used(port)(c).toInt == used + 1)
+        }
+        dut.io.blocked(port) #= 0
+        val (first, told) = (b.taken.head.id, b.toldMarked(port)(c))
+        b.settle()
+        val expected = b.taken.filter(f => f.ect && port == 0 && c > 0 && f.id - first >= thresholds(c)).map(_.id)
+        assert(
+          b.marked.map(_.id).sorted == expected && told == expected.size && (expected.nonEmpty || thresholds(
+            c
+          ) * (1 - port) == 0)
+        )
+        b.check()
+      }
+      // Frames of any kind, some of which are taken back or lost: what is told is what leaves with a mark.
+      for (i <- 0 until e.ports; c <- 0 until 8) b.mark(i, c, 1 + b.random.nextInt(6))
+      var marked = 0
+      for (round <- 0 until 80) {
+        for (i <- 0 until e.ports) b.lineBeats(i) = Seq(60, 20)(b.random.nextInt(2))
+        for (_ <- 0 until 60) {
+          val frame = b.make(
+            b.size(),
+            b.random.nextInt(2),
+            b.random.nextInt(8),
+            b.random.nextInt(4),
+            b.random.nextInt(4) == 0 && dut.io.paced(0).toInt + dut.io.paced(1).toInt < 64,
+            b.random.nextInt(6) == 0
+          )
+          if (b.random.nextInt(3) != 0) frame.makeEct()
+          b.send(frame)
+        }
+        for (i <- 0 until e.ports) b.lineBeats(i) = 100
+        b.checkFree()
+        marked += b.marked.size
+        b.check()
+      }
+      println(s"$marked frames marked")
+      assert(marked > 300)
   }
 }
