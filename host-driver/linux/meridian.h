@@ -174,6 +174,18 @@ struct meridian_box_irq {
 };
 
 /**
+ * struct meridian_red - random early detection by the card
+ * @handle: of the queueing discipline; 0: there is none
+ * @told: marks that its statistics have
+ * @told_of_line: marks that those of its line have
+ */
+struct meridian_red {
+	u32 handle;
+	u64 told;
+	u64 told_of_line;
+};
+
+/**
  * struct meridian - a function of the card
  * @pdev: on PCIe
  * @devlink: as devlink knows it
@@ -201,6 +213,7 @@ struct meridian_box_irq {
  * @queue_coalesce: as was said of each
  * @push: frames of up to so many bytes are pushed now
  * @push_wish: of up to so many, if the card can
+ * @red: of a PF: what the card does of tc red; under RTNL
  * @rss: how its frames are spread
  * @channel: one for each queue pair that it may have
  * @channels: how many of them it has, while it is up
@@ -275,6 +288,7 @@ struct meridian {
 	struct meridian_coalesce queue_coalesce[MERIDIAN_QUEUES];
 	u32 push;
 	u32 push_wish;
+	struct meridian_red red;
 	struct qdma_rss rss;
 	struct meridian_channel *channel;
 	unsigned int channels;

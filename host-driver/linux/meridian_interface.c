@@ -17,6 +17,7 @@
 #include "meridian_interface.h"
 #include "meridian_pause.h"
 #include "meridian_pf_filter.h"
+#include "meridian_red.h"
 #include "meridian_ring.h"
 #include "meridian_stats.h"
 #include "meridian_vfs.h"
@@ -208,6 +209,7 @@ static const struct net_device_ops meridian_netdev_ops = {
 	.ndo_fix_features = meridian_fix_features,
 	.ndo_set_features = meridian_set_features,
 	.ndo_change_mtu = meridian_change_mtu,
+	.ndo_setup_tc = meridian_setup_tc,
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_tx_timeout = meridian_tx_timeout,
 	.ndo_bpf = meridian_bpf,
@@ -261,6 +263,7 @@ void meridian_init_netdev(struct meridian *m)
 	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
 	meridian_announce_xdp(netdev);
 	meridian_offer_dcb(netdev);
+	meridian_offer_red(netdev);
 	meridian_offer_queue_stats(netdev);
 	meridian_offer_queue_ops(netdev);
 	if (!meridian_shares_vectors(m))

@@ -57,17 +57,31 @@ struct meridian_pause {
 #define MERIDIAN_CLASSES	8
 
 /**
+ * struct meridian_marks - when the card marks frames of a class as having met congestion
+ * @min: cells below which it marks none
+ * @max: cells from which on it marks all; 0: it marks none
+ * @slope: in between, 2^-21 of them for each cell above @min
+ */
+struct meridian_marks {
+	u16 min;
+	u16 max;
+	u32 slope;
+};
+
+/**
  * struct meridian_classes - how the traffic classes of a port are set
  * @of_priority: the class of each priority
  * @strict: bitmap of classes that go before all lower ones, and before those that are not strict
  * @weight: of each of the others; 0: what they leave
  * @max_kbits: kbit/s on the line that a class does not exceed; 0: none
+ * @marks: of frames of a class
  */
 struct meridian_classes {
 	u8 of_priority[MERIDIAN_CLASSES];
 	u8 strict;
 	u8 weight[MERIDIAN_CLASSES];
 	u64 max_kbits[MERIDIAN_CLASSES];
+	struct meridian_marks marks[MERIDIAN_CLASSES];
 };
 
 /**

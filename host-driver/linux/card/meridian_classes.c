@@ -24,6 +24,13 @@
 #define BURST		256
 #define BITS_OF_KBIT	1000
 
+/* Of a class in MERIDIAN_EGRESS_MARKS */
+#define BOUNDS(port, class)	MERIDIAN_EGRESS_MARKS(16 * (port) + 2 * (class))
+#define SLOPE(port, class)	MERIDIAN_EGRESS_MARKS(16 * (port) + 2 * (class) + 1)
+#define BOUNDS_MIN_MASK		GENMASK(15, 0)
+#define BOUNDS_MAX_MASK		GENMASK(31, 16)
+#define SLOPE_MASK		GENMASK(16, 0)
+
 /* As the card has it after a reset. */
 static const struct meridian_classes after_reset = {
 	.of_priority = { 0, 1, 2, 3, 4, 5, 6, 7 },
@@ -73,6 +80,16 @@ static void write_rate(struct meridian *m, unsigned int port, unsigned int class
 		     div64_u64(kbits * BITS_OF_KBIT, unit_of_rates(m)));
 }
 
+static void write_marks(struct meridian *m, unsigned int port, unsigned int class,
+			const struct meridian_marks *marks)
+{
+	/* In an order in which no frame is marked that neither line marks. */
+	write_egress(m, SLOPE(port, class), 0);
+	write_egress(m, BOUNDS(port, class), FIELD_PREP(BOUNDS_MIN_MASK, marks->min) |
+					     FIELD_PREP(BOUNDS_MAX_MASK, marks->max));
+	write_egress(m, SLOPE(port, class), FIELD_PREP(SLOPE_MASK, marks->slope));
+}
+
 static void write_all(struct meridian *m, unsigned int port, const struct meridian_classes *classes)
 {
 	u32 of_priorities = 0;
@@ -80,8 +97,10 @@ static void write_all(struct meridian *m, unsigned int port, const struct meridi
 
 	for (i = 0; i < MERIDIAN_CLASSES; i++)
 		of_priorities |= (u32)classes->of_priority[i] << PRIORITY_BITS * i;
-	for (i = 0; i < MERIDIAN_CLASSES; i++)
+	for (i = 0; i < MERIDIAN_CLASSES; i++) {
 		write_rate(m, port, i, classes->max_kbits[i]);
+		write_marks(m, port, i, &classes->marks[i]);
+	}
 	write_egress(m, MERIDIAN_EGRESS_WEIGHTS_0_TO_3(port), weights(classes->weight));
 	write_egress(m, MERIDIAN_EGRESS_WEIGHTS_4_TO_7(port), weights(classes->weight + 4));
 	write_egress(m, MERIDIAN_EGRESS_STRICT(port), classes->strict);
@@ -109,6 +128,15 @@ void meridian_write_classes(struct meridian *m, unsigned int port, bool is_open)
 	card->classes_written[port] = on;
 }
 
+static void read_marks(struct meridian *m, unsigned int class, struct meridian_marks *marks)
+{
+	u32 bounds = read_egress(m, BOUNDS(m->port, class));
+
+	marks->min = FIELD_GET(BOUNDS_MIN_MASK, bounds);
+	marks->max = FIELD_GET(BOUNDS_MAX_MASK, bounds);
+	marks->slope = FIELD_GET(SLOPE_MASK, read_egress(m, SLOPE(m->port, class)));
+}
+
 static int read_all(struct meridian *m, struct meridian_classes *classes)
 {
 	u32 of_priorities = read_egress(m, MERIDIAN_EGRESS_CLASSES(m->port));
@@ -127,6 +155,7 @@ static int read_all(struct meridian *m, struct meridian_classes *classes)
 		classes->weight[i] = four >> WEIGHT_BITS * (i % 4) & U8_MAX;
 		classes->max_kbits[i] = div_u64(read_egress(m, MAX_RATE(m->port, i)) *
 						unit_of_rates(m), BITS_OF_KBIT);
+		read_marks(m, i, &classes->marks[i]);
 	}
 	classes->strict = read_egress(m, MERIDIAN_EGRESS_STRICT(m->port));
 	return 0;
@@ -203,6 +232,21 @@ void meridian_read_rates(struct meridian *m, u64 *lowest, u64 *highest)
 
 	*lowest = div_u64(unit + BITS_OF_KBIT - 1, BITS_OF_KBIT);
 	*highest = div_u64(unit * (BIT(RATE_BITS) - 1), BITS_OF_KBIT);
+}
+
+/**
+ * meridian_read_most_marks() - what marks may say
+ * @m: a PF whose card has classes
+ * @most: gets the highest of each; not those of @most->min, which @most->max bounds
+ *
+ * Context: Does not sleep.
+ * Return: the bytes of a cell.
+ */
+u32 meridian_read_most_marks(struct meridian *m, struct meridian_marks *most)
+{
+	*most = (struct meridian_marks){ .max = U16_MAX, .slope = SLOPE_MASK };
+	return FIELD_GET(MERIDIAN_EGRESS_SIZES_CELL_BYTES_MASK,
+			 read_egress(m, MERIDIAN_EGRESS_SIZES)) ?: 1;
 }
 
 /**

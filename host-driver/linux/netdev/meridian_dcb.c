@@ -72,17 +72,12 @@ static int get_ets(struct net_device *netdev, struct ieee_ets *ets)
 	return 0;
 }
 
-/* The first choice of a port has its queues start anew, as they are not paced from then on. */
 static int choose(struct net_device *netdev, const struct meridian_classes *classes)
 {
-	struct meridian *m = netdev_priv(netdev);
-	bool was_paced = meridian_is_paced(m);
-	int error = 0;
+	int error;
 
-	meridian_choose_classes(m, classes);
 	meridian_lock(netdev);
-	if (was_paced && test_bit(MERIDIAN_FLAG_UP, &m->flags))
-		error = meridian_restart(m);
+	error = meridian_set_classes(netdev, classes);
 	meridian_unlock(netdev);
 	return error;
 }
@@ -208,6 +203,27 @@ static const struct dcbnl_rtnl_ops dcb_ops = {
 	.setdcbx = set_dcbx,
 };
 #endif
+
+/**
+ * meridian_set_classes() - choose how the classes of the function's port are set
+ * @netdev: of a PF whose card has them
+ * @classes: what they are to be
+ *
+ * The first choice of a port has its queues start anew, as they are not paced from then on.
+ *
+ * Context: Process context, under RTNL and the device's lock.
+ * Return: 0 or an error; the queues have ended then.
+ */
+int meridian_set_classes(struct net_device *netdev, const struct meridian_classes *classes)
+{
+	struct meridian *m = netdev_priv(netdev);
+	bool was_paced = meridian_is_paced(m);
+
+	meridian_choose_classes(m, classes);
+	if (was_paced && test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		return meridian_restart(m);
+	return 0;
+}
 
 /**
  * meridian_offer_dcb() - have the kernel set the classes of the function's port

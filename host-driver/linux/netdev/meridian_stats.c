@@ -189,6 +189,7 @@ void meridian_stats_strings(struct meridian *m, u8 *data)
 		[MERIDIAN_CLASS_FRAMES] = "port_tx_class%u_frames",
 		[MERIDIAN_CLASS_BYTES] = "port_tx_class%u_bytes",
 		[MERIDIAN_CLASS_LOST] = "port_tx_class%u_lost",
+		[MERIDIAN_CLASS_MARKED] = "port_tx_class%u_marked",
 	};
 	unsigned int i, kind;
 

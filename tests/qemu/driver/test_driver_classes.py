@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from driver_machine import Link, linked, tool, vfs_apart
 from meridian_machine import Hardware, tools
-from meridian_machine.guest import Guest
+from meridian_machine.guest import PEER, Guest
 
 pytestmark = pytest.mark.qemu
 CLASSES = 0x122040  # of port 0, 16 bytes a port, in BAR2: classes, strict, two words of weights
 RATE_UNIT = 0x122010
 RATES = 0x122400  # of port 0: max_rate, max_burst, min_rate, min_burst of each class
+MARKS = 0x122600  # of port 0, 8 bytes a class: min and max, slope and weight
 PACED = 1 << 2  # of a queue, in its switches
 QUEUES = 0x120000
 AFTER_RESET = [0x76543210, 0xFF, 0x01010101, 0x01010101]
@@ -244,3 +245,97 @@ def test_a_vf_cannot_see_or_set_the_classes(link: Link) -> None:
             status, text = guest.try_run(f"ip netns exec vf0 dcb {question}")
             assert status and "not supported" in text
         assert "port_tx_class0_frames" not in guest.statistics("eth2", "ip netns exec vf0 ")
+
+
+def lines(guest: Guest, port: int = 0) -> set[tuple[int, int]]:
+    """The two words by which each class of a port marks frames."""
+    base = guest.bar(2) + MARKS + 64 * port
+    text = guest.run(f"for i in $(seq 0 4 60); do busybox devmem $(({base} + i)); done")
+    found = [int(line, 16) for line in text.split()]
+    return set(zip(found[::2], found[1::2], strict=True))
+
+
+def red(guest: Guest, more: str = "ecn nodrop", dev: str = "eth0", least: int = 25600, most: int = 76800) -> str:
+    average = max(50, least // 128)
+    size = f"limit 1000000 min {least} max {most} avpkt {average} burst {2 * least // average + 4} probability 0.1"
+    return guest.run(f"tc qdisc replace dev {dev} root handle 1: red {size} {more} && tc qdisc show dev {dev}")
+
+
+LINE = (300 << 16 | 100, int(0.1 * 2**21) // 200)  # of 25,600 and 76,800 bytes in cells of 256
+
+
+def test_random_early_detection_is_done_by_the_card(link: Link) -> None:
+    guest = link.guest
+    assert lines(guest) == {(0, 0)}
+    assert "offloaded" in red(guest)
+    assert lines(guest) == {LINE} and lines(guest, 1) == {(0, 0)}
+    guest.ping(3)
+    guest.run(f"dcb ets set dev eth0 {SHARED}; dcb maxrate set dev eth0 tc-maxrate 3:{of_dcb(1_000_000)}")
+    assert lines(guest) == {LINE} and words(guest) == WRITTEN
+    guest.run("ip link set eth0 down; ip link set eth0 up")
+    guest.wait_link()
+    assert lines(guest) == {LINE}
+    assert "offloaded" in red(guest, least=51200, most=51200)
+    assert lines(guest) == {(200 << 16 | 200, 0)}
+    assert '"offloaded": true' in guest.run("tc -j -p qdisc show dev eth0")
+    guest.run("tc qdisc del dev eth0 root")
+    assert lines(guest) == {(0, 0)} and words(guest) == WRITTEN
+    guest.ping(3)
+
+
+@pytest.mark.parametrize(
+    ("more", "least", "most", "said"),
+    [
+        ("ecn", 25600, 76800, "the card marks and drops nothing"),
+        ("", 25600, 76800, "the card marks and drops nothing"),
+        ("ecn nodrop harddrop", 25600, 76800, ""),  # the kernel itself refuses it, or the card does
+        ("ecn nodrop", 25600, 17_000_000, "the card takes a max from 1 to 16776960 bytes"),
+        ("ecn nodrop", 25600, 25856, "the card takes a probability up to 1/16 for each 256 bytes"),
+    ],
+)
+def test_random_early_detection_that_the_card_cannot_do_is_left_to_the_kernel(
+    link: Link, more: str, least: int, most: int, said: str
+) -> None:
+    """And what the card did before for it ends."""
+    guest = link.guest
+    red(guest)
+    assert lines(guest) == {LINE}
+    average = max(200, most // 2000)
+    size = f"limit 60000000 min {least} max {most} avpkt {average} burst {2 * least // average + 4} probability 0.1"
+    status, text = guest.try_run(f"tc qdisc replace dev eth0 root handle 1: red {size} {more}")
+    if status:
+        assert "harddrop" in more and lines(guest) == {LINE}
+        return
+    assert "offloaded" not in guest.run("tc qdisc show dev eth0")
+    assert said in guest.run("dmesg | tail -n 5")
+    assert lines(guest) == {(0, 0)}
+    guest.ping(3)
+
+
+def test_a_discipline_that_is_no_root_or_of_a_vf_is_left_to_the_kernel(link: Link) -> None:
+    guest = link.guest
+    inner = "red limit 1000000 min 25600 max 76800 avpkt 200 probability 0.1 ecn nodrop"
+    guest.run(
+        f"tc qdisc replace dev eth0 root handle 1: prio && tc qdisc replace dev eth0 parent 1:1 handle 10: {inner}"
+    )
+    assert "offloaded" not in guest.run("tc qdisc show dev eth0") and lines(guest) == {(0, 0)}
+    with vfs_apart(guest, pfs=2):
+        guest.run(f"ip netns exec vf0 tc qdisc replace dev eth2 root handle 1: {inner}")
+        assert "offloaded" not in guest.run("ip netns exec vf0 tc qdisc show dev eth2")
+        assert lines(guest) == {(0, 0)}
+    guest.run("tc qdisc del dev eth0 root")
+
+
+def test_packets_that_the_card_marks_are_counted_by_tc(link: Link) -> None:
+    """A class that is held to a rate fills, and each packet that finds something in it is marked."""
+    guest = link.guest
+    guest.run(f"dcb maxrate set dev eth0 tc-maxrate 0:{of_dcb(200_000)}")
+    assert "offloaded" in red(guest, least=256, most=256)
+    before = guest.statistics()["port_tx_class0_marked"]
+    for tos, marks in ((0, False), (2, True)):
+        guest.try_run(f"ping -l 50 -c 60 -i 0.01 -w 20 -s 1000 -Q {tos} {PEER}")
+        marked = guest.statistics()["port_tx_class0_marked"] - before
+        assert (marked > 5) == marks and (marked > 0) == marks
+    shown = guest.run("tc -s qdisc show dev eth0")
+    assert f"marked {marked} " in shown and f"overlimits {marked} " in shown
+    assert f"marked {marked} " in guest.run("tc -s qdisc show dev eth0"), "marks are counted twice"
