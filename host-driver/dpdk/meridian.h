@@ -35,7 +35,7 @@
 #define MERIDIAN_MULTICAST	256	/* of a port */
 #define MERIDIAN_ANY_VLAN	0xffff
 #define MERIDIAN_CLASSES	8	/* of traffic, and priorities */
-#define MERIDIAN_PROFILES	16	/* of shapers: each class can get another before it loses its own */
+#define MERIDIAN_PROFILES	16	/* of shapers: two for each class */
 #define MERIDIAN_CARD_COUNTERS	80	/* of a function and its port, at most */
 #define MERIDIAN_FRAME_OVERHEAD	(RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)	/* the host has no FCS */
 
@@ -360,6 +360,8 @@ void meridian_set_rx(struct meridian *m, uint32_t queue, uint32_t buffer, uint32
 void meridian_enable_port(struct meridian *m, bool on);
 void meridian_look_after_port(struct meridian *m);
 void meridian_choose_shares(struct meridian *m, const struct meridian_classes *shares);
+void meridian_choose_rates(struct meridian *m, uint32_t number,
+			   const struct meridian_classes *shares);
 void meridian_choose_map(struct meridian *m, const uint8_t *of_priority);
 
 /* meridian_classes.c */

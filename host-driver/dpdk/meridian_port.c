@@ -115,6 +115,17 @@ meridian_choose_shares(struct meridian *m, const struct meridian_classes *shares
 	end_choice(m);
 }
 
+/* Those of one class, as meridian_choose_shares() has them. */
+void
+meridian_choose_rates(struct meridian *m, uint32_t number, const struct meridian_classes *shares)
+{
+	struct meridian_classes *classes = begin_choice(m);
+
+	classes->most[number] = shares->most[number];
+	classes->least[number] = shares->least[number];
+	end_choice(m);
+}
+
 /* The class of each priority (PCP), as meridian_choose_shares() has it. */
 void
 meridian_choose_map(struct meridian *m, const uint8_t *of_priority)

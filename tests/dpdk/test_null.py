@@ -238,7 +238,7 @@ def test_a_shaper_that_the_card_cannot_be_is_refused_to_testpmds_user_in_a_sente
         f"{profile} 2 0 0 625000000 0 24 1": "the card's rates are of bytes, and not of frames",
         f"{profile} 1 0 0 625000000 0 24 0": "there is a profile of this number already",
         "del port tm node shaper profile 0 2": "there is no profile of this number",
-        "del port tm node shaper profile 0 1": "a node has this profile: delete the node first",
+        "del port tm node shaper profile 0 1": "a node has this profile: delete it, or give it another one first",
         "add port tm node shared shaper 0 1 1": "no traffic classes of the card share a shaper",
         f"{node} 1005 9999 0 1 1 2 1 7 0": "there is no profile of this number",
         "add port tm leaf node 0 0 9999 0 1 1 1 0 0 0 0": "queues are no nodes",

@@ -135,9 +135,10 @@ read_all(struct meridian *m, struct meridian_classes *classes)
 }
 
 /**
- * meridian_get_classes() - how the classes of the function's port are set, but for their rates
+ * meridian_get_classes() - how the classes of the function's port are set
  * @m: a PF whose card has them
- * @classes: gets it, as it was chosen, or else as the card has it, whoever has set it
+ * @classes: gets it, as it was chosen, or else as the card has it, whoever has set it; then without
+ *	rates
  *
  * Return: 0; -EIO if the card does not answer.
  */

@@ -11,7 +11,7 @@
 #define RATE_MAX	0x1ffff		/* what the card's word holds */
 #define BURST_BYTES	64
 #define BURST_MAX	UINT16_MAX
-#define BURST		256		/* 16 KiB: of a size of 0, and more than the longest frame */
+#define BURST		256		/* of a size of 0: 16 KiB, more than the longest frame */
 
 /* In bytes a second. */
 uint64_t
@@ -183,7 +183,7 @@ meridian_tm_delete_profile(struct rte_eth_dev *dev, uint32_t id, struct rte_tm_e
 		if (node->is_there && node->profile == id)
 			return meridian_tm_refuse(error, EBUSY,
 						  RTE_TM_ERROR_TYPE_SHAPER_PROFILE_ID,
-						  "a node has this profile: delete the node first");
+						  "a node has this profile: delete it, or give it another one first");
 	}
 	hierarchy->profiles[profile - hierarchy->profiles].is_there = false;
 	return 0;
@@ -269,7 +269,7 @@ shape_now(struct meridian *m, uint32_t number, uint32_t profile, struct rte_tm_e
 	meridian_tm_shape(m, number, profile, &shares);
 	result = meridian_tm_check_committed(m, &shares, error);
 	if (!result)
-		meridian_choose_shares(m, &shares);
+		meridian_choose_rates(m, number, &shares);
 	return result;
 }
 

@@ -455,7 +455,7 @@ profile_of_a_node_is_not_deleted(void)
 	refused(try_shaped(CLASS(3), ROOT, PROFILE), EINVAL, NODE_PARAMS_SHAPER_PROFILE_ID);
 }
 
-/* The line has 25 Gb/s, as the first port tells: it is enough for five classes, and not for a sixth. */
+/* The line of the first port has 25 Gb/s: enough for five classes, and not for a sixth. */
 static void
 commit_of_more_committed_rates_than_the_line_has_changes_nothing(void)
 {
