@@ -35,6 +35,7 @@
 #define MERIDIAN_MULTICAST	256	/* of a port */
 #define MERIDIAN_ANY_VLAN	0xffff
 #define MERIDIAN_CLASSES	8	/* of traffic, and priorities */
+#define MERIDIAN_PROFILES	16	/* of shapers: two for each class */
 #define MERIDIAN_CARD_COUNTERS	80	/* of a function and its port, at most */
 #define MERIDIAN_FRAME_OVERHEAD	(RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)	/* the host has no FCS */
 
@@ -73,15 +74,29 @@ struct meridian_ops {
 };
 
 /**
+ * struct meridian_bucket - a token bucket of a traffic class, as the card has it
+ * @rate: in units of the card's; 0: there is no bucket
+ * @burst: in 64 bytes
+ */
+struct meridian_bucket {
+	uint32_t rate;
+	uint32_t burst;
+};
+
+/**
  * struct meridian_classes - how the traffic classes of a port are set
  * @of_priority: class of the frames with a priority (PCP)
  * @strict: bitmap of classes that go before all lower ones, and before those that are not strict
  * @weight: of a class that is not strict; 0: it gets what the others leave
+ * @most: a class does not exceed this rate
+ * @least: below this rate a class goes before all that have theirs
  */
 struct meridian_classes {
 	uint8_t of_priority[MERIDIAN_CLASSES];
 	uint8_t strict;
 	uint8_t weight[MERIDIAN_CLASSES];
+	struct meridian_bucket most[MERIDIAN_CLASSES];
+	struct meridian_bucket least[MERIDIAN_CLASSES];
 };
 
 /* What a class counts. */
@@ -133,14 +148,32 @@ struct meridian_entry {
  * @id: that the application has given
  * @priority: 0 goes first
  * @weight: among those of the same priority
+ * @profile: number of its shaper's, or RTE_TM_SHAPER_PROFILE_ID_NONE
  * @stats: RTE_TM_STATS_*
  * @is_there: the application has added it
+ * @is_committed: it was there in the last commit
  */
 struct meridian_node {
 	uint32_t id;
 	uint32_t priority;
 	uint32_t weight;
+	uint32_t profile;
 	uint64_t stats;
+	bool is_there;
+	bool is_committed;
+};
+
+/**
+ * struct meridian_profile - of shapers, that the application has added
+ * @id: that the application has given
+ * @most: peak rate
+ * @least: committed rate
+ * @is_there: the application has added it
+ */
+struct meridian_profile {
+	uint32_t id;
+	struct meridian_bucket most;
+	struct meridian_bucket least;
 	bool is_there;
 };
 
@@ -149,6 +182,7 @@ struct meridian_node {
  * @port: the root
  * @classes: its children, by class
  * @priorities: that they may have
+ * @profiles: of shapers, whether a node has them or not
  * @is_committed: the last commit was of one that had nodes
  * @before: what each class had counted as its statistics began
  */
@@ -156,6 +190,7 @@ struct meridian_hierarchy {
 	struct meridian_node port;
 	struct meridian_node classes[MERIDIAN_CLASSES];
 	uint32_t priorities;
+	struct meridian_profile profiles[MERIDIAN_PROFILES];
 	bool is_committed;
 	uint64_t before[MERIDIAN_CLASSES][MERIDIAN_CLASS_COUNTS];
 };
@@ -174,6 +209,7 @@ struct meridian_hierarchy {
  * @ports: of the card
  * @gigabits: of the port; 0: not told
  * @capabilities: MERIDIAN_IDENT_CAPABILITIES_*
+ * @rate_unit: of the rates of traffic classes, bit/s on the line; 0: the card has none for a PF
  * @max_frame: bytes without FCS
  * @queue_base: first of its queues
  * @queue_limit: how many it may have
@@ -220,6 +256,7 @@ struct meridian {
 	uint32_t ports;
 	uint32_t gigabits;
 	uint32_t capabilities;
+	uint32_t rate_unit;
 	uint32_t max_frame;
 	uint32_t queue_base;
 	uint32_t queue_limit;
@@ -323,16 +360,19 @@ void meridian_set_rx(struct meridian *m, uint32_t queue, uint32_t buffer, uint32
 void meridian_enable_port(struct meridian *m, bool on);
 void meridian_look_after_port(struct meridian *m);
 void meridian_choose_shares(struct meridian *m, const struct meridian_classes *shares);
+void meridian_choose_rates(struct meridian *m, uint32_t number,
+			   const struct meridian_classes *shares);
 void meridian_choose_map(struct meridian *m, const uint8_t *of_priority);
 
 /* meridian_classes.c */
 extern const struct meridian_classes meridian_classes_after_reset;
 bool meridian_has_classes(const struct meridian *m);
+void meridian_read_rate_unit(struct meridian *m);
 void meridian_write_classes(struct meridian *m, bool is_open);
 int meridian_get_classes(struct meridian *m, struct meridian_classes *classes);
 uint64_t meridian_read_class(struct meridian *m, uint32_t number, enum meridian_class_count count);
 
-/* meridian_tm.c, meridian_tm_capabilities.c */
+/* meridian_tm.c, meridian_tm_capabilities.c, meridian_tm_shapers.c */
 int meridian_tm_ops(struct rte_eth_dev *dev, void *ops);
 void meridian_tm_begin_counts(struct meridian *m);
 int meridian_tm_refuse(struct rte_tm_error *error, int code, enum rte_tm_error_type type,
@@ -344,6 +384,22 @@ int meridian_tm_level(struct rte_eth_dev *dev, uint32_t level,
 		      struct rte_tm_level_capabilities *capabilities, struct rte_tm_error *error);
 int meridian_tm_node(struct rte_eth_dev *dev, uint32_t id,
 		     struct rte_tm_node_capabilities *capabilities, struct rte_tm_error *error);
+uint64_t meridian_tm_lowest_rate(const struct meridian *m);
+uint64_t meridian_tm_highest_rate(const struct meridian *m);
+const struct meridian_profile *meridian_tm_profile(const struct meridian *m, uint32_t id);
+int meridian_tm_add_profile(struct rte_eth_dev *dev, uint32_t id, MERIDIAN_TM_SHAPER params,
+			    struct rte_tm_error *error);
+int meridian_tm_delete_profile(struct rte_eth_dev *dev, uint32_t id, struct rte_tm_error *error);
+int meridian_tm_add_shared(struct rte_eth_dev *dev, uint32_t id, uint32_t profile,
+			   struct rte_tm_error *error);
+int meridian_tm_check_shaper(const struct meridian *m, uint32_t profile, bool is_port,
+			     struct rte_tm_error *error);
+void meridian_tm_shape(const struct meridian *m, uint32_t number, uint32_t profile,
+		       struct meridian_classes *shares);
+int meridian_tm_update_shaper(struct rte_eth_dev *dev, uint32_t id, uint32_t profile,
+			      struct rte_tm_error *error);
+int meridian_tm_check_committed(const struct meridian *m, const struct meridian_classes *shares,
+				struct rte_tm_error *error);
 
 /* meridian_dcb.c */
 int meridian_configure_map(struct rte_eth_dev *dev);

@@ -42,11 +42,13 @@
 #define MERIDIAN_PTYPES_END	RTE_PTYPE_UNKNOWN
 #endif
 
-/* What a node of rte_tm is added with is not the driver's to change since 24.11. */
+/* What a node or a shaper of rte_tm is added with is not the driver's to change since 24.11. */
 #if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
 #define MERIDIAN_TM_PARAMS	const struct rte_tm_node_params *
+#define MERIDIAN_TM_SHAPER	const struct rte_tm_shaper_params *
 #else
 #define MERIDIAN_TM_PARAMS	struct rte_tm_node_params *
+#define MERIDIAN_TM_SHAPER	struct rte_tm_shaper_params *
 #endif
 
 /* Keys without a value are not for rte_kvargs_process() since 24.11. */

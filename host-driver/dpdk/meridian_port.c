@@ -98,7 +98,7 @@ end_choice(struct meridian *m)
 }
 
 /**
- * meridian_choose_shares() - say how the classes of the function's port share its line
+ * meridian_choose_shares() - set shares and rates of the classes of the function's port
  * @m: a PF whose card has them
  * @shares: whose map of priorities does not count
  *
@@ -108,10 +108,21 @@ end_choice(struct meridian *m)
 void
 meridian_choose_shares(struct meridian *m, const struct meridian_classes *shares)
 {
+	struct meridian_classes *classes = begin_choice(m), all = *shares;
+
+	memcpy(all.of_priority, classes->of_priority, sizeof(all.of_priority));
+	*classes = all;
+	end_choice(m);
+}
+
+/* Those of one class, as meridian_choose_shares() has them. */
+void
+meridian_choose_rates(struct meridian *m, uint32_t number, const struct meridian_classes *shares)
+{
 	struct meridian_classes *classes = begin_choice(m);
 
-	classes->strict = shares->strict;
-	memcpy(classes->weight, shares->weight, sizeof(classes->weight));
+	classes->most[number] = shares->most[number];
+	classes->least[number] = shares->least[number];
 	end_choice(m);
 }
 

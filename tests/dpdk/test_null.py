@@ -225,6 +225,40 @@ def test_a_hierarchy_of_classes_is_built_by_testpmds_commands(testpmd: Testpmd) 
     assert shares and shares[1].split() == ["0%", "75%", "0%", "25%", "0%", "0%", "0%", "0%"], output
 
 
+def test_a_shaper_that_the_card_cannot_be_is_refused_to_testpmds_user_in_a_sentence(testpmd: Testpmd) -> None:
+    """The first profile is good, and so are the nodes that have it; the others have one fault each."""
+    profile, node = "add port tm node shaper profile 0", "add port tm nonleaf node 0"
+    refused = {
+        f"{profile} 2 0 0 61035 0 24 0": "the rate is below the lowest one of the card",
+        f"{profile} 2 0 0 8000000000 0 24 0": "the rate is above the highest one of the card",
+        f"{profile} 2 0 0 625000000 4194304 24 0": "the card's buckets hold at most 4194303 bytes",
+        f"{profile} 2 0 0 625000000 1 24 0": "the card's buckets hold 64 bytes at least",
+        f"{profile} 2 700000000 0 625000000 0 24 0": "the committed rate is above the peak rate",
+        f"{profile} 2 0 0 625000000 0 0 0": "so the length is adjusted by 24",
+        f"{profile} 2 0 0 625000000 0 24 1": "the card's rates are of bytes, and not of frames",
+        f"{profile} 1 0 0 625000000 0 24 0": "there is a profile of this number already",
+        "del port tm node shaper profile 0 2": "there is no profile of this number",
+        "del port tm node shaper profile 0 1": "a node has this profile: delete it, or give it another one first",
+        "add port tm node shared shaper 0 1 1": "no traffic classes of the card share a shaper",
+        f"{node} 1005 9999 0 1 1 2 1 7 0": "there is no profile of this number",
+        "add port tm leaf node 0 0 9999 0 1 1 1 0 0 0 0": "queues are no nodes",
+    }
+    script = [
+        *("stop", "port stop 0", f"{profile} 1 0 0 625000000 0 24 0"),
+        *(f"{node} 9999 -1 0 1 0 1 1 0 0", f"{node} 9999 -1 0 1 0 -1 1 0 0"),
+        *(f"{node} 1003 9999 0 1 1 1 1 7 0", f"{node} 1007 9999 0 1 1 1 1 7 0"),
+        *refused,
+        *("port tm hierarchy commit 0 no", "port start 0", "show port tm level cap 0 1"),
+        "set port tm node shaper profile 0 9999 1",
+    ]
+    output = testpmd.run([f"{NULL},classes=1"], script=script)
+    for command, sentence in refused.items():
+        assert sentence in output, command
+    assert output.count("the card holds traffic classes to rates, and not the port") == 2
+    assert output.count("(error ") == len(refused) + 2, output
+    assert "cap.nonleaf.shaper_private_rate_min 61036" in output
+
+
 @pytest.mark.parametrize(("bits", "way"), [(64, "Scalar"), (128, "Vector SSE"), (256, "Vector AVX2")])
 def test_the_widest_vector_that_is_allowed_receives(testpmd: Testpmd, bits: int, way: str) -> None:
     if bits == 256 and "avx2" not in Path("/proc/cpuinfo").read_text():

@@ -9,6 +9,11 @@
 #define COUNTS_OF_PORT	(MERIDIAN_EGRESS_COUNTER_PORT1_CLASS0_FRAMES - \
 			 MERIDIAN_EGRESS_COUNTER_PORT0_CLASS0_FRAMES)
 
+/* Words of MERIDIAN_EGRESS_RATES, whose rates have a burst behind them */
+#define RATES_OF_PORT	32
+#define RATES_OF_CLASS	4
+#define LEAST		2
+
 /* As the card has it after a reset. */
 const struct meridian_classes meridian_classes_after_reset = {
 	.of_priority = { 0, 1, 2, 3, 4, 5, 6, 7 },
@@ -35,11 +40,43 @@ write_egress(struct meridian *m, uint32_t offset, uint32_t value)
 	meridian_write(m, MERIDIAN_EGRESS_BASE + offset, value);
 }
 
+/* m: its port and capabilities are known. */
+void
+meridian_read_rate_unit(struct meridian *m)
+{
+	m->rate_unit = 0;
+	if (meridian_has_classes(m))
+		m->rate_unit = read_egress(m, MERIDIAN_EGRESS_RATE_UNIT);
+}
+
 static uint32_t
 weights(const uint8_t *weight)
 {
 	return weight[0] | weight[1] << WEIGHT_BITS | weight[2] << 2 * WEIGHT_BITS |
 	       (uint32_t)weight[3] << 3 * WEIGHT_BITS;
+}
+
+/* The burst goes first, so a class that gets a rate has room for it. */
+static void
+write_bucket(struct meridian *m, uint32_t word, const struct meridian_bucket *bucket)
+{
+	write_egress(m, MERIDIAN_EGRESS_RATES(word + 1), bucket->burst);
+	write_egress(m, MERIDIAN_EGRESS_RATES(word), bucket->rate);
+}
+
+static void
+write_rates(struct meridian *m, const struct meridian_classes *classes)
+{
+	uint32_t i;
+
+	if (!m->rate_unit)
+		return;
+	for (i = 0; i < MERIDIAN_CLASSES; i++) {
+		uint32_t word = RATES_OF_PORT * m->port + RATES_OF_CLASS * i;
+
+		write_bucket(m, word, &classes->most[i]);
+		write_bucket(m, word + LEAST, &classes->least[i]);
+	}
 }
 
 static void
@@ -49,6 +86,7 @@ write_all(struct meridian *m, const struct meridian_classes *classes)
 
 	for (i = 0; i < MERIDIAN_CLASSES; i++)
 		of_priorities |= (uint32_t)classes->of_priority[i] << PRIORITY_BITS * i;
+	write_rates(m, classes);
 	write_egress(m, MERIDIAN_EGRESS_WEIGHTS_0_TO_3(m->port), weights(classes->weight));
 	write_egress(m, MERIDIAN_EGRESS_WEIGHTS_4_TO_7(m->port), weights(classes->weight + 4));
 	write_egress(m, MERIDIAN_EGRESS_STRICT(m->port), classes->strict);
@@ -99,7 +137,8 @@ read_all(struct meridian *m, struct meridian_classes *classes)
 /**
  * meridian_get_classes() - how the classes of the function's port are set
  * @m: a PF whose card has them
- * @classes: gets it, as it was chosen, or else as the card has it, whoever has set it
+ * @classes: gets it, as it was chosen, or else as the card has it, whoever has set it; then without
+ *	rates
  *
  * Return: 0; -EIO if the card does not answer.
  */

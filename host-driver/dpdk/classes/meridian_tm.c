@@ -33,12 +33,9 @@ check_params(const struct rte_tm_node_params *params, uint32_t priorities, uint6
 {
 	uint32_t i;
 
-	if (params->shaper_profile_id != RTE_TM_SHAPER_PROFILE_ID_NONE)
-		return INVALID(NODE_PARAMS_SHAPER_PROFILE_ID,
-			       "the card has no shapers of traffic classes");
 	if (params->n_shared_shapers)
 		return INVALID(NODE_PARAMS_N_SHARED_SHAPERS,
-			       "the card has no shapers of traffic classes");
+			       "no traffic classes of the card share a shaper");
 	if (params->nonleaf.n_sp_priorities > RTE_MAX(priorities, 1u) ||
 	    (priorities && !params->nonleaf.n_sp_priorities))
 		return INVALID(NODE_PARAMS_N_SP_PRIORITIES,
@@ -56,9 +53,10 @@ check_params(const struct rte_tm_node_params *params, uint32_t priorities, uint6
 }
 
 static int
-add_port(struct meridian_hierarchy *hierarchy, const struct meridian_node *node, uint32_t level,
+add_port(struct meridian *m, const struct meridian_node *node, uint32_t level,
 	 const struct rte_tm_node_params *params, struct rte_tm_error *error)
 {
+	struct meridian_hierarchy *hierarchy = &m->hierarchy;
 	int result;
 
 	if (hierarchy->port.is_there)
@@ -69,7 +67,9 @@ add_port(struct meridian_hierarchy *hierarchy, const struct meridian_node *node,
 		return INVALID(NODE_PRIORITY, "the port has priority 0");
 	if (node->weight != 1)
 		return INVALID(NODE_WEIGHT, "the port has weight 1");
-	result = check_params(params, MERIDIAN_CLASSES, 0, error);
+	result = meridian_tm_check_shaper(m, node->profile, true, error);
+	if (!result)
+		result = check_params(params, MERIDIAN_CLASSES, 0, error);
 	if (result)
 		return result;
 	hierarchy->port = *node;
@@ -78,10 +78,10 @@ add_port(struct meridian_hierarchy *hierarchy, const struct meridian_node *node,
 }
 
 static int
-add_class(struct meridian_hierarchy *hierarchy, const struct meridian_node *node, uint32_t parent,
-	  uint32_t level, const struct rte_tm_node_params *params, uint64_t stats,
-	  struct rte_tm_error *error)
+add_class(struct meridian *m, const struct meridian_node *node, uint32_t parent, uint32_t level,
+	  const struct rte_tm_node_params *params, uint64_t stats, struct rte_tm_error *error)
 {
+	struct meridian_hierarchy *hierarchy = &m->hierarchy;
 	int result;
 
 	if (!hierarchy->port.is_there || hierarchy->port.id != parent)
@@ -96,7 +96,9 @@ add_class(struct meridian_hierarchy *hierarchy, const struct meridian_node *node
 		return INVALID(NODE_PRIORITY, "the port's node has fewer priorities");
 	if (!node->weight || node->weight > UINT8_MAX)
 		return INVALID(NODE_WEIGHT, "a weight is 1 to 255");
-	result = check_params(params, 0, stats, error);
+	result = meridian_tm_check_shaper(m, node->profile, false, error);
+	if (!result)
+		result = check_params(params, 0, stats, error);
 	if (result)
 		return result;
 	hierarchy->classes[class_of(node->id)] = *node;
@@ -124,12 +126,12 @@ node_add(struct rte_eth_dev *dev, uint32_t id, uint32_t parent, uint32_t priorit
 	if (meridian_tm_find(m, id) != NULL)
 		return INVALID(NODE_ID, "there is a node of this number already");
 	node.stats = params->stats_mask;
+	node.profile = params->shaper_profile_id;
 	if (parent == RTE_TM_NODE_ID_NULL)
-		return add_port(&m->hierarchy, &node, level, params, error);
+		return add_port(m, &node, level, params, error);
 	result = meridian_tm_capabilities(dev, &can, error);
 	if (!result)
-		result = add_class(&m->hierarchy, &node, parent, level, params, can.stats_mask,
-				   error);
+		result = add_class(m, &node, parent, level, params, can.stats_mask, error);
 	return result;
 }
 
@@ -175,6 +177,19 @@ last_priority(const struct meridian_hierarchy *hierarchy)
 	return last;
 }
 
+static void
+plan_rates(const struct meridian *m, struct meridian_classes *shares)
+{
+	uint32_t i;
+
+	for (i = 0; i < MERIDIAN_CLASSES; i++) {
+		const struct meridian_node *node = &m->hierarchy.classes[i];
+
+		if (node->is_there)
+			meridian_tm_shape(m, i, node->profile, shares);
+	}
+}
+
 /* Classes of the last priority share by weight; those before are strict, the highest class first. */
 static int
 plan(const struct meridian_hierarchy *hierarchy, struct meridian_classes *shares,
@@ -209,6 +224,7 @@ static int
 check(struct meridian *m, struct meridian_classes *shares, struct rte_tm_error *error)
 {
 	const struct meridian_hierarchy *hierarchy = &m->hierarchy;
+	int result;
 
 	if (m->is_started && m->is_unpaced != hierarchy->port.is_there)
 		return meridian_tm_refuse(error, EBUSY, RTE_TM_ERROR_TYPE_UNSPECIFIED,
@@ -219,7 +235,11 @@ check(struct meridian *m, struct meridian_classes *shares, struct rte_tm_error *
 	}
 	if (!has_classes(hierarchy))
 		return INVALID(UNSPECIFIED, "the port has no nodes of classes below it");
-	return plan(hierarchy, shares, error);
+	result = plan(hierarchy, shares, error);
+	if (result)
+		return result;
+	plan_rates(m, shares);
+	return meridian_tm_check_committed(m, shares, error);
 }
 
 static int
@@ -229,6 +249,7 @@ commit(struct rte_eth_dev *dev, int clear_on_fail, struct rte_tm_error *error)
 	struct meridian_hierarchy *hierarchy = &m->hierarchy;
 	struct meridian_classes shares;
 	int result = check(m, &shares, error);
+	uint32_t i;
 
 	if (result) {
 		if (clear_on_fail) {
@@ -240,6 +261,8 @@ commit(struct rte_eth_dev *dev, int clear_on_fail, struct rte_tm_error *error)
 	if (!hierarchy->port.is_there && !hierarchy->is_committed)
 		return 0;
 	hierarchy->is_committed = hierarchy->port.is_there;
+	for (i = 0; i < MERIDIAN_CLASSES; i++)
+		hierarchy->classes[i].is_committed = hierarchy->classes[i].is_there;
 	meridian_choose_shares(m, &shares);
 	return 0;
 }
@@ -309,8 +332,12 @@ static const struct rte_tm_ops tm_ops = {
 	.capabilities_get = meridian_tm_capabilities,
 	.level_capabilities_get = meridian_tm_level,
 	.node_capabilities_get = meridian_tm_node,
+	.shaper_profile_add = meridian_tm_add_profile,
+	.shaper_profile_delete = meridian_tm_delete_profile,
+	.shared_shaper_add_update = meridian_tm_add_shared,
 	.node_add = node_add,
 	.node_delete = node_delete,
+	.node_shaper_update = meridian_tm_update_shaper,
 	.hierarchy_commit = commit,
 	.node_stats_read = stats_read,
 };

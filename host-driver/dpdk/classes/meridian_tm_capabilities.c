@@ -36,10 +36,25 @@ meridian_tm_find(const struct meridian *m, uint32_t id)
 	return NULL;
 }
 
-int
-meridian_tm_capabilities(struct rte_eth_dev *dev __rte_unused,
-			 struct rte_tm_capabilities *capabilities, struct rte_tm_error *error)
+static void
+add_shapers(const struct meridian *m, struct rte_tm_capabilities *capabilities)
 {
+	capabilities->shaper_n_max = MERIDIAN_CLASSES;
+	capabilities->shaper_private_n_max = MERIDIAN_CLASSES;
+	capabilities->shaper_private_dual_rate_n_max = MERIDIAN_CLASSES;
+	capabilities->shaper_private_rate_min = meridian_tm_lowest_rate(m);
+	capabilities->shaper_private_rate_max = meridian_tm_highest_rate(m);
+	capabilities->shaper_private_byte_mode_supported = 1;
+	capabilities->shaper_pkt_length_adjust_min = RTE_TM_ETH_FRAMING_OVERHEAD_FCS;
+	capabilities->shaper_pkt_length_adjust_max = RTE_TM_ETH_FRAMING_OVERHEAD_FCS;
+}
+
+int
+meridian_tm_capabilities(struct rte_eth_dev *dev, struct rte_tm_capabilities *capabilities,
+			 struct rte_tm_error *error)
+{
+	const struct meridian *m = meridian_of(dev);
+
 	if (capabilities == NULL)
 		return meridian_tm_refuse(error, EINVAL, RTE_TM_ERROR_TYPE_CAPABILITIES,
 					  "there is no place for the capabilities");
@@ -56,13 +71,27 @@ meridian_tm_capabilities(struct rte_eth_dev *dev __rte_unused,
 		.sched_wfq_byte_mode_supported = 1,
 		.stats_mask = STATS,
 	};
+	if (m->rate_unit)
+		add_shapers(m, capabilities);
 	return 0;
 }
 
+static void
+add_shapers_of_level(const struct meridian *m, struct rte_tm_level_capabilities *capabilities)
+{
+	capabilities->nonleaf.shaper_private_supported = 1;
+	capabilities->nonleaf.shaper_private_dual_rate_supported = 1;
+	capabilities->nonleaf.shaper_private_rate_min = meridian_tm_lowest_rate(m);
+	capabilities->nonleaf.shaper_private_rate_max = meridian_tm_highest_rate(m);
+	capabilities->nonleaf.shaper_private_byte_mode_supported = 1;
+}
+
 int
-meridian_tm_level(struct rte_eth_dev *dev __rte_unused, uint32_t level,
+meridian_tm_level(struct rte_eth_dev *dev, uint32_t level,
 		  struct rte_tm_level_capabilities *capabilities, struct rte_tm_error *error)
 {
+	const struct meridian *m = meridian_of(dev);
+
 	if (capabilities == NULL)
 		return meridian_tm_refuse(error, EINVAL, RTE_TM_ERROR_TYPE_CAPABILITIES,
 					  "there is no place for the capabilities");
@@ -79,12 +108,24 @@ meridian_tm_level(struct rte_eth_dev *dev __rte_unused, uint32_t level,
 	capabilities->nonleaf.sched_wfq_weight_max = level ? 1 : UINT8_MAX;
 	if (level) {
 		capabilities->nonleaf.stats_mask = STATS;
+		if (m->rate_unit)
+			add_shapers_of_level(m, capabilities);
 		return 0;
 	}
 	capabilities->nonleaf.sched_n_children_max = MERIDIAN_CLASSES;
 	capabilities->nonleaf.sched_wfq_n_groups_max = 1;
 	capabilities->nonleaf.sched_wfq_byte_mode_supported = 1;
 	return 0;
+}
+
+static void
+add_shaper_of_node(const struct meridian *m, struct rte_tm_node_capabilities *capabilities)
+{
+	capabilities->shaper_private_supported = 1;
+	capabilities->shaper_private_dual_rate_supported = 1;
+	capabilities->shaper_private_rate_min = meridian_tm_lowest_rate(m);
+	capabilities->shaper_private_rate_max = meridian_tm_highest_rate(m);
+	capabilities->shaper_private_byte_mode_supported = 1;
 }
 
 int
@@ -107,6 +148,8 @@ meridian_tm_node(struct rte_eth_dev *dev, uint32_t id,
 	capabilities->nonleaf.sched_wfq_weight_max = is_port ? UINT8_MAX : 1;
 	if (!is_port) {
 		capabilities->stats_mask = STATS;
+		if (m->rate_unit)
+			add_shaper_of_node(m, capabilities);
 		return 0;
 	}
 	capabilities->nonleaf.sched_n_children_max = MERIDIAN_CLASSES;

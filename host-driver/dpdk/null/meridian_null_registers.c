@@ -22,6 +22,7 @@
 #define OF_PRIORITIES	0x76543210	/* in the class of the same number */
 #define ALL_CLASSES	0xff
 #define ONE_EACH	0x01010101
+#define RATE_UNIT	488281		/* bit/s, as of a card at 25 Gb/s */
 
 static void
 set_shell(struct meridian_null_card *card, uint32_t offset, uint32_t value)
@@ -34,6 +35,7 @@ begin_classes(struct meridian_null_card *card)
 {
 	uint32_t port;
 
+	set_shell(card, MERIDIAN_EGRESS_BASE + MERIDIAN_EGRESS_RATE_UNIT, RATE_UNIT);
 	for (port = 0; port < MERIDIAN_EGRESS_CLASSES_MAX; port++) {
 		set_shell(card, MERIDIAN_EGRESS_BASE + MERIDIAN_EGRESS_CLASSES(port),
 			  OF_PRIORITIES);

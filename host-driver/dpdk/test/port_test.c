@@ -11,7 +11,7 @@
 static const struct test_case *const lists[] = {
 	address_cases, class_cases, frame_cases, hash_cases, memory_cases, opening_cases,
 	push_cases, queue_cases, removal_cases, reset_cases, segment_cases, settings_cases,
-	statistics_cases, trouble_cases,
+	shaper_cases, statistics_cases, trouble_cases,
 };
 
 int

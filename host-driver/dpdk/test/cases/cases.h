@@ -25,6 +25,7 @@ extern const struct test_case removal_cases[];
 extern const struct test_case reset_cases[];
 extern const struct test_case segment_cases[];
 extern const struct test_case settings_cases[];
+extern const struct test_case shaper_cases[];
 extern const struct test_case statistics_cases[];
 extern const struct test_case trouble_cases[];
 

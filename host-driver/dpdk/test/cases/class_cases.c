@@ -1,100 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Traffic classes of a card with a pool of transmit queues: by rte_tm, by DCB, and their counters. */
-#include <string.h>
-
 #include <rte_dev.h>
-#include <rte_tm.h>
 
 #include "cases.h"
-#include "port.h"
+#include "hierarchy.h"
 
-#define ROOT		9999
-#define CLASS(n)	(1000 + (n))	/* a multiple of 8, and the class */
-#define EGRESS(name)	(MERIDIAN_EGRESS_BASE + MERIDIAN_EGRESS_ ## name(test_card_port))
 #define COUNTER(name)	(MERIDIAN_EGRESS_BASE + MERIDIAN_EGRESS_COUNTER_PORT1_ ## name)
 #define SWITCHES	(MERIDIAN_QUEUE_BASE + MERIDIAN_QUEUE_SWITCHES(0))
-#define OWN_CLASSES	0x76543210
-#define ONE_EACH	0x01010101
-#define STATS		(RTE_TM_STATS_N_PKTS | RTE_TM_STATS_N_BYTES | \
-			 RTE_TM_STATS_N_PKTS_GREEN_DROPPED)
-
-/* A call of rte_tm fails for this reason, and says it in a sentence. */
-#define refused(call, code, expected) do { \
-		memset(&error, 0, sizeof(error)); \
-		is(call, -(code)); \
-		is(error.type, RTE_TM_ERROR_TYPE_ ## expected); \
-		must(error.message != NULL && strchr(error.message, ' '), "no sentence"); \
-	} while (0)
-
-static struct rte_tm_error error;
-
-static struct rte_tm_node_params
-params(uint32_t priorities)
-{
-	return (struct rte_tm_node_params){
-		.shaper_profile_id = RTE_TM_SHAPER_PROFILE_ID_NONE,
-		.nonleaf.n_sp_priorities = priorities,
-	};
-}
-
-static void
-add_root(uint32_t priorities)
-{
-	struct rte_tm_node_params of_port = params(priorities);
-
-	is(rte_tm_node_add(port, ROOT, RTE_TM_NODE_ID_NULL, 0, 1, 0, &of_port, &error), 0);
-}
-
-static void
-add_class(uint32_t number, uint32_t priority, uint32_t weight)
-{
-	struct rte_tm_node_params of_class = params(1);
-
-	of_class.stats_mask = STATS;
-	is(rte_tm_node_add(port, CLASS(number), ROOT, priority, weight, 1, &of_class, &error), 0);
-}
-
-static void
-delete(uint32_t id)
-{
-	is(rte_tm_node_delete(port, id, &error), 0);
-}
-
-static void
-commit(void)
-{
-	is(rte_tm_hierarchy_commit(port, 0, &error), 0);
-}
-
-static void
-card_has(uint32_t classes, uint32_t strict, uint32_t low, uint32_t high)
-{
-	is(*shell(EGRESS(CLASSES)), classes);
-	is(*shell(EGRESS(STRICT)), strict);
-	is(*shell(EGRESS(WEIGHTS_0_TO_3)), low);
-	is(*shell(EGRESS(WEIGHTS_4_TO_7)), high);
-}
-
-static void
-card_is_as_after_reset(void)
-{
-	card_has(OWN_CLASSES, 0xff, ONE_EACH, ONE_EACH);
-}
 
 static bool
 is_paced(void)
 {
 	return *shell(SWITCHES) & MERIDIAN_QUEUE_SWITCHES_PACED_MASK;
-}
-
-/* A card with classes, whose queues may be held to rates; the port is its second one. */
-static void
-plug_classes(void)
-{
-	test_card_port = 1;
-	test_card_capabilities = MERIDIAN_IDENT_CAPABILITIES_PACING_MASK;
-	plug("classes=1");
-	card_is_as_after_reset();
 }
 
 /* Classes 1 and 3 share by 30 and 10. */
@@ -104,7 +21,7 @@ share(void)
 	add_root(1);
 	add_class(1, 0, 30);
 	add_class(3, 0, 10);
-	commit();
+	commit_nodes();
 }
 
 static void
@@ -121,7 +38,7 @@ card_without_a_pool_has_no_traffic_manager(void)
 	uint64_t id;
 
 	plug("");
-	is(rte_tm_capabilities_get(port, &capabilities, &error), -ENOSYS);
+	is(rte_tm_capabilities_get(port, &capabilities, &tm_error), -ENOSYS);
 	is(rte_eth_dev_get_dcb_info(port, &info), -ENOTSUP);
 	is(rte_eth_xstats_get_id_by_name(port, "port_tx_class0_frames", &id), -EINVAL);
 	start_port(&plain);
@@ -137,10 +54,9 @@ capabilities_say_what_the_card_does(void)
 	int is_leaf = 1;
 
 	plug_classes();
-	is(rte_tm_capabilities_get(port, &all, &error), 0);
+	is(rte_tm_capabilities_get(port, &all, &tm_error), 0);
 	is(all.n_nodes_max, 9);
 	is(all.n_levels_max, 2);
-	is(all.shaper_n_max, 0);
 	is(all.sched_n_children_max, 8);
 	is(all.sched_sp_n_priorities_max, 8);
 	is(all.sched_wfq_n_children_per_group_max, 8);
@@ -150,32 +66,32 @@ capabilities_say_what_the_card_does(void)
 	is(all.sched_wfq_packet_mode_supported, 0);
 	is(all.cman_wred_context_n_max, 0);
 	is(all.stats_mask, STATS);
-	is(rte_tm_level_capabilities_get(port, 0, &level, &error), 0);
+	is(rte_tm_level_capabilities_get(port, 0, &level, &tm_error), 0);
 	is(level.n_nodes_max, 1);
 	is(level.n_nodes_leaf_max, 0);
 	is(level.nonleaf.sched_n_children_max, 8);
 	is(level.nonleaf.stats_mask, 0);
-	is(rte_tm_level_capabilities_get(port, 1, &level, &error), 0);
+	is(rte_tm_level_capabilities_get(port, 1, &level, &tm_error), 0);
 	is(level.n_nodes_max, 8);
 	is(level.n_nodes_leaf_max, 0);
 	is(level.nonleaf.sched_n_children_max, 0);
 	is(level.nonleaf.stats_mask, STATS);
-	refused(rte_tm_level_capabilities_get(port, 2, &level, &error), EINVAL, LEVEL_ID);
+	refused(rte_tm_level_capabilities_get(port, 2, &level, &tm_error), EINVAL, LEVEL_ID);
 	share();
-	is(rte_tm_node_capabilities_get(port, ROOT, &node, &error), 0);
+	is(rte_tm_node_capabilities_get(port, ROOT, &node, &tm_error), 0);
 	is(node.nonleaf.sched_wfq_weight_max, 255);
 	is(node.stats_mask, 0);
-	is(rte_tm_node_capabilities_get(port, CLASS(3), &node, &error), 0);
+	is(rte_tm_node_capabilities_get(port, CLASS(3), &node, &tm_error), 0);
 	is(node.nonleaf.sched_n_children_max, 0);
 	is(node.stats_mask, STATS);
-	is(rte_tm_node_type_get(port, CLASS(3), &is_leaf, &error), 0);
+	is(rte_tm_node_type_get(port, CLASS(3), &is_leaf, &tm_error), 0);
 	is(is_leaf, 0);
-	refused(rte_tm_node_capabilities_get(port, CLASS(2), &node, &error), EINVAL, NODE_ID);
-	refused(rte_tm_node_type_get(port, 0, &is_leaf, &error), EINVAL, NODE_ID);
-	refused(rte_tm_node_type_get(port, ROOT, NULL, &error), EINVAL, UNSPECIFIED);
-	refused(rte_tm_capabilities_get(port, NULL, &error), EINVAL, CAPABILITIES);
-	refused(rte_tm_level_capabilities_get(port, 0, NULL, &error), EINVAL, CAPABILITIES);
-	refused(rte_tm_node_capabilities_get(port, ROOT, NULL, &error), EINVAL, CAPABILITIES);
+	refused(rte_tm_node_capabilities_get(port, CLASS(2), &node, &tm_error), EINVAL, NODE_ID);
+	refused(rte_tm_node_type_get(port, 0, &is_leaf, &tm_error), EINVAL, NODE_ID);
+	refused(rte_tm_node_type_get(port, ROOT, NULL, &tm_error), EINVAL, UNSPECIFIED);
+	refused(rte_tm_capabilities_get(port, NULL, &tm_error), EINVAL, CAPABILITIES);
+	refused(rte_tm_level_capabilities_get(port, 0, NULL, &tm_error), EINVAL, CAPABILITIES);
+	refused(rte_tm_node_capabilities_get(port, ROOT, NULL, &tm_error), EINVAL, CAPABILITIES);
 }
 
 static void
@@ -204,7 +120,7 @@ classes_before_the_last_priority_are_strict(void)
 	add_class(1, 4, 255);
 	add_class(3, 4, 200);
 	add_class(6, 4, 1);
-	commit();
+	commit_nodes();
 	start_port(&plain);
 	card_has(OWN_CLASSES, 1 << 7 | 1 << 5, 200u << 24 | 255u << 8, 1 << 24 | 1 << 16 | 1 << 8);
 }
@@ -221,10 +137,10 @@ queues_of_a_port_with_a_hierarchy_are_not_paced(void)
 	is(rte_eth_dev_start(port), 0);
 	must(!is_paced(), "it is paced");
 	is(rte_eth_dev_stop(port), 0);
-	delete(CLASS(1));
-	delete(CLASS(3));
-	delete(ROOT);
-	commit();
+	delete_node(CLASS(1));
+	delete_node(CLASS(3));
+	delete_node(ROOT);
+	commit_nodes();
 	is(rte_eth_dev_start(port), 0);
 	must(is_paced(), "it is not paced");
 	card_is_as_after_reset();
@@ -236,10 +152,10 @@ nodes_of_a_port_that_runs_change_with_the_commit(void)
 	plug_classes();
 	share();
 	start_port(&plain);
-	delete(CLASS(1));
+	delete_node(CLASS(1));
 	add_class(2, 0, 7);
 	card_shares();
-	commit();
+	commit_nodes();
 	card_has(OWN_CLASSES, 0, 10u << 24 | 7u << 16, 0);
 }
 
@@ -251,16 +167,16 @@ hierarchy_does_not_begin_or_end_while_the_port_runs(void)
 	add_root(1);
 	add_class(1, 0, 30);
 	add_class(3, 0, 10);
-	refused(rte_tm_hierarchy_commit(port, 0, &error), EBUSY, UNSPECIFIED);
+	refused(rte_tm_hierarchy_commit(port, 0, &tm_error), EBUSY, UNSPECIFIED);
 	card_is_as_after_reset();
 	is(rte_eth_dev_stop(port), 0);
-	commit();
+	commit_nodes();
 	is(rte_eth_dev_start(port), 0);
 	card_shares();
-	delete(CLASS(1));
-	delete(CLASS(3));
-	delete(ROOT);
-	refused(rte_tm_hierarchy_commit(port, 0, &error), EBUSY, UNSPECIFIED);
+	delete_node(CLASS(1));
+	delete_node(CLASS(3));
+	delete_node(ROOT);
+	refused(rte_tm_hierarchy_commit(port, 0, &tm_error), EBUSY, UNSPECIFIED);
 	card_shares();
 }
 
@@ -268,54 +184,56 @@ hierarchy_does_not_begin_or_end_while_the_port_runs(void)
 static void
 port_that_cannot_be_is_refused(void)
 {
-	struct rte_tm_node_params good = params(8), bad;
+	struct rte_tm_node_params good = node_params(8), bad;
 	int frames[8] = { 1, 1, 1, 1, 0, 1, 1, 1 };
 
 	plug_classes();
-	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 0, NULL, &error), EINVAL,
+	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 0, NULL, &tm_error), EINVAL,
 		NODE_PARAMS);
-	refused(rte_tm_node_add(port, UINT32_MAX, UINT32_MAX, 0, 1, 0, &good, &error), EINVAL,
+	refused(rte_tm_node_add(port, UINT32_MAX, UINT32_MAX, 0, 1, 0, &good, &tm_error), EINVAL,
 		NODE_ID);
-	refused(rte_tm_node_add(port, 63, UINT32_MAX, 0, 1, 0, &good, &error), EINVAL, NODE_ID);
-	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 1, &good, &error), EINVAL, LEVEL_ID);
-	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 1, 1, 0, &good, &error), EINVAL,
+	refused(rte_tm_node_add(port, 63, UINT32_MAX, 0, 1, 0, &good, &tm_error), EINVAL, NODE_ID);
+	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 1, &good, &tm_error), EINVAL,
+		LEVEL_ID);
+	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 1, 1, 0, &good, &tm_error), EINVAL,
 		NODE_PRIORITY);
-	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 2, 0, &good, &error), EINVAL,
+	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 2, 0, &good, &tm_error), EINVAL,
 		NODE_WEIGHT);
-	bad = params(9);
-	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 0, &bad, &error), EINVAL,
+	bad = node_params(9);
+	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 0, &bad, &tm_error), EINVAL,
 		NODE_PARAMS_N_SP_PRIORITIES);
-	bad = params(0);
-	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 0, &bad, &error), EINVAL,
+	bad = node_params(0);
+	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 0, &bad, &tm_error), EINVAL,
 		NODE_PARAMS_N_SP_PRIORITIES);
 	bad = good;
 	bad.nonleaf.wfq_weight_mode = frames;
-	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 0, &bad, &error), EINVAL,
+	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 0, &bad, &tm_error), EINVAL,
 		NODE_PARAMS_WFQ_WEIGHT_MODE);
 	bad = good;
 	bad.stats_mask = RTE_TM_STATS_N_PKTS;
-	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 0, &bad, &error), EINVAL,
+	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 0, &bad, &tm_error), EINVAL,
 		NODE_PARAMS_STATS);
 	frames[4] = 1;
 	good.nonleaf.wfq_weight_mode = frames;
-	is(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, UINT32_MAX, &good, &error), 0);
-	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 0, &good, &error), EINVAL, NODE_ID);
-	refused(rte_tm_node_add(port, ROOT + 1, UINT32_MAX, 0, 1, 0, &good, &error), EINVAL,
+	is(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, UINT32_MAX, &good, &tm_error), 0);
+	refused(rte_tm_node_add(port, ROOT, UINT32_MAX, 0, 1, 0, &good, &tm_error), EINVAL,
+		NODE_ID);
+	refused(rte_tm_node_add(port, ROOT + 1, UINT32_MAX, 0, 1, 0, &good, &tm_error), EINVAL,
 		NODE_PARENT_NODE_ID);
 }
 
 static int
 try_class(uint32_t id, uint32_t parent, uint32_t priority, uint32_t weight, uint32_t level)
 {
-	struct rte_tm_node_params of_class = params(1);
+	struct rte_tm_node_params of_class = node_params(1);
 
-	return rte_tm_node_add(port, id, parent, priority, weight, level, &of_class, &error);
+	return rte_tm_node_add(port, id, parent, priority, weight, level, &of_class, &tm_error);
 }
 
 static void
 class_that_cannot_be_is_refused(void)
 {
-	struct rte_tm_node_params bad = params(1);
+	struct rte_tm_node_params bad = node_params(1);
 
 	plug_classes();
 	refused(try_class(CLASS(5), ROOT, 0, 1, 1), EINVAL, NODE_PARENT_NODE_ID);
@@ -329,24 +247,17 @@ class_that_cannot_be_is_refused(void)
 	refused(try_class(CLASS(5), ROOT, 2, 1, 1), EINVAL, NODE_PRIORITY);
 	refused(try_class(CLASS(5), ROOT, 0, 0, 1), EINVAL, NODE_WEIGHT);
 	refused(try_class(CLASS(5), ROOT, 0, 256, 1), EINVAL, NODE_WEIGHT);
-	bad.shaper_profile_id = 0;
-	refused(rte_tm_node_add(port, CLASS(5), ROOT, 0, 1, 1, &bad, &error), EINVAL,
-		NODE_PARAMS_SHAPER_PROFILE_ID);
-	bad = params(1);
-	bad.n_shared_shapers = 1;
-	refused(rte_tm_node_add(port, CLASS(5), ROOT, 0, 1, 1, &bad, &error), EINVAL,
-		NODE_PARAMS_N_SHARED_SHAPERS);
-	bad = params(2);
-	refused(rte_tm_node_add(port, CLASS(5), ROOT, 0, 1, 1, &bad, &error), EINVAL,
+	bad.nonleaf.n_sp_priorities = 2;
+	refused(rte_tm_node_add(port, CLASS(5), ROOT, 0, 1, 1, &bad, &tm_error), EINVAL,
 		NODE_PARAMS_N_SP_PRIORITIES);
-	bad = params(1);
+	bad = node_params(1);
 	bad.stats_mask = RTE_TM_STATS_N_PKTS_QUEUED;
-	refused(rte_tm_node_add(port, CLASS(5), ROOT, 0, 1, 1, &bad, &error), EINVAL,
+	refused(rte_tm_node_add(port, CLASS(5), ROOT, 0, 1, 1, &bad, &tm_error), EINVAL,
 		NODE_PARAMS_STATS);
-	refused(rte_tm_node_delete(port, CLASS(5), &error), EINVAL, NODE_ID);
-	refused(rte_tm_node_delete(port, ROOT, &error), EINVAL, NODE_ID);
+	refused(rte_tm_node_delete(port, CLASS(5), &tm_error), EINVAL, NODE_ID);
+	refused(rte_tm_node_delete(port, ROOT, &tm_error), EINVAL, NODE_ID);
 	is(try_class(CLASS(5), ROOT, 1, 255, RTE_TM_NODE_LEVEL_ID_ANY), 0);
-	commit();
+	commit_nodes();
 }
 
 static void
@@ -354,17 +265,17 @@ order_that_the_card_cannot_serve_is_refused(void)
 {
 	plug_classes();
 	add_root(3);
-	refused(rte_tm_hierarchy_commit(port, 0, &error), EINVAL, UNSPECIFIED);
+	refused(rte_tm_hierarchy_commit(port, 0, &tm_error), EINVAL, UNSPECIFIED);
 	add_class(1, 0, 1);
 	add_class(3, 1, 1);
 	add_class(0, 2, 1);
-	refused(rte_tm_hierarchy_commit(port, 0, &error), EINVAL, NODE_PRIORITY);
-	delete(CLASS(1));
+	refused(rte_tm_hierarchy_commit(port, 0, &tm_error), EINVAL, NODE_PRIORITY);
+	delete_node(CLASS(1));
 	add_class(1, 1, 1);
-	refused(rte_tm_hierarchy_commit(port, 0, &error), EINVAL, NODE_PRIORITY);
-	delete(CLASS(1));
+	refused(rte_tm_hierarchy_commit(port, 0, &tm_error), EINVAL, NODE_PRIORITY);
+	delete_node(CLASS(1));
 	add_class(1, 2, 1);
-	commit();
+	commit_nodes();
 }
 
 static void
@@ -372,8 +283,8 @@ hierarchy_that_is_refused_is_cleared_if_the_commit_says_so(void)
 {
 	plug_classes();
 	add_root(1);
-	refused(rte_tm_hierarchy_commit(port, 0, &error), EINVAL, UNSPECIFIED);
-	refused(rte_tm_hierarchy_commit(port, 1, &error), EINVAL, UNSPECIFIED);
+	refused(rte_tm_hierarchy_commit(port, 0, &tm_error), EINVAL, UNSPECIFIED);
+	refused(rte_tm_hierarchy_commit(port, 1, &tm_error), EINVAL, UNSPECIFIED);
 	share();
 	start_port(&plain);
 	card_shares();
@@ -382,37 +293,38 @@ hierarchy_that_is_refused_is_cleared_if_the_commit_says_so(void)
 static void
 node_counts_what_it_was_asked_for_since_it_was_cleared(void)
 {
-	struct rte_tm_node_params frames = params(1);
+	struct rte_tm_node_params frames = node_params(1);
 	struct rte_tm_node_stats stats;
 	uint64_t mask;
 
 	plug_classes();
 	share();
 	frames.stats_mask = RTE_TM_STATS_N_PKTS;
-	is(rte_tm_node_add(port, CLASS(2), ROOT, 0, 1, 1, &frames, &error), 0);
+	is(rte_tm_node_add(port, CLASS(2), ROOT, 0, 1, 1, &frames, &tm_error), 0);
 	*shell(COUNTER(CLASS3_FRAMES)) = 11;
 	*shell(COUNTER(CLASS3_BYTES)) = 700;
 	*shell(COUNTER(CLASS3_LOST) + 4) = 1;
-	is(rte_tm_node_stats_read(port, CLASS(3), &stats, &mask, 1, &error), 0);
+	is(rte_tm_node_stats_read(port, CLASS(3), &stats, &mask, 1, &tm_error), 0);
 	is(mask, STATS);
 	is(stats.n_pkts, 11);
 	is(stats.n_bytes, 700);
 	is(stats.leaf.n_pkts_dropped[RTE_COLOR_GREEN], 1l << 32);
 	*shell(COUNTER(CLASS3_FRAMES)) = 13;
-	is(rte_tm_node_stats_read(port, CLASS(3), &stats, &mask, 0, &error), 0);
+	is(rte_tm_node_stats_read(port, CLASS(3), &stats, &mask, 0, &tm_error), 0);
 	is(stats.n_pkts, 2);
 	is(stats.n_bytes, 0);
 	is(extended("port_tx_class3_frames"), 13);
 	*shell(COUNTER(CLASS2_FRAMES)) = 5;
 	*shell(COUNTER(CLASS2_BYTES)) = 400;
-	is(rte_tm_node_stats_read(port, CLASS(2), &stats, &mask, 0, &error), 0);
+	is(rte_tm_node_stats_read(port, CLASS(2), &stats, &mask, 0, &tm_error), 0);
 	is(mask, RTE_TM_STATS_N_PKTS);
 	is(stats.n_pkts, 5);
 	is(stats.n_bytes, 0);
-	is(rte_tm_node_stats_read(port, ROOT, NULL, NULL, 0, &error), 0);
-	refused(rte_tm_node_stats_read(port, CLASS(4), &stats, &mask, 0, &error), EINVAL, NODE_ID);
+	is(rte_tm_node_stats_read(port, ROOT, NULL, NULL, 0, &tm_error), 0);
+	refused(rte_tm_node_stats_read(port, CLASS(4), &stats, &mask, 0, &tm_error), EINVAL,
+		NODE_ID);
 	test_card->is_silent = true;
-	refused(rte_tm_node_stats_read(port, CLASS(3), &stats, &mask, 0, &error), EIO,
+	refused(rte_tm_node_stats_read(port, CLASS(3), &stats, &mask, 0, &tm_error), EIO,
 		UNSPECIFIED);
 }
 
@@ -440,7 +352,7 @@ classes_come_back_after_a_reset_of_the_card(void)
 	share();
 	start_port(&plain);
 	*shell(COUNTER(CLASS3_FRAMES)) = 11;
-	is(rte_tm_node_stats_read(port, CLASS(3), &stats, &mask, 1, &error), 0);
+	is(rte_tm_node_stats_read(port, CLASS(3), &stats, &mask, 1, &tm_error), 0);
 	test_card_reset(test_card);
 	*shell(MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_CAPABILITIES) |= test_card_capabilities;
 	card_is_as_after_reset();
@@ -448,7 +360,7 @@ classes_come_back_after_a_reset_of_the_card(void)
 	start_port(&plain);
 	card_shares();
 	must(!is_paced(), "it is paced");
-	is(rte_tm_node_stats_read(port, CLASS(3), &stats, &mask, 0, &error), 0);
+	is(rte_tm_node_stats_read(port, CLASS(3), &stats, &mask, 0, &tm_error), 0);
 	is(stats.n_pkts, 0);
 }
 
@@ -466,7 +378,7 @@ what_others_have_set_stays(void)
 	is(info.tc_bws[0], 75);
 	is(info.tc_bws[1], 25);
 	is(info.tc_bws[2], 0);
-	commit();
+	commit_nodes();
 	is(rte_eth_dev_stop(port), 0);
 	card_has(OWN_CLASSES, 0xfc, 0x01010103, ONE_EACH);
 }

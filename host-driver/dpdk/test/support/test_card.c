@@ -23,6 +23,7 @@ bool test_card_has_no_fence;
 bool test_card_has_a_vf;
 uint32_t test_card_address[2][2];
 uint32_t test_card_capabilities;
+bool test_card_has_no_rates;
 uint32_t test_card_places;
 bool test_card_window_is_memory;
 bool test_card_is_of_another_version;
@@ -239,6 +240,8 @@ test_card_reset(struct test_card *card)
 	meridian_null_begin(null);
 	null->shell[(MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_GEOMETRY) / 4] +=
 		test_card_port << MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT;
+	if (test_card_has_no_rates)
+		null->shell[(MERIDIAN_EGRESS_BASE + MERIDIAN_EGRESS_RATE_UNIT) / 4] = 0;
 	null->shell[(MERIDIAN_FUNCTION_BASE(0) + MERIDIAN_FUNCTION_PORT) / 4] =
 		test_card_port << MERIDIAN_FUNCTION_PORT_PORT_SHIFT;
 }

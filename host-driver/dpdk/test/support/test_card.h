@@ -69,6 +69,9 @@ extern uint32_t test_card_address[2][2];
 /* MERIDIAN_IDENT_CAPABILITIES that the next one has beside the null card's. */
 extern uint32_t test_card_capabilities;
 
+/* The classes of the next one have no rates. */
+extern bool test_card_has_no_rates;
+
 /* Places in the next one's window for pushed frames, which the driver stores to, or asks the bus to. */
 extern uint32_t test_card_places;
 extern bool test_card_window_is_memory;
