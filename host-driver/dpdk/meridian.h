@@ -36,7 +36,7 @@
 #define MERIDIAN_ANY_VLAN	0xffff
 #define MERIDIAN_CLASSES	8	/* of traffic, and priorities */
 #define MERIDIAN_PROFILES	16	/* of shapers: two for each class */
-#define MERIDIAN_CARD_COUNTERS	80	/* of a function and its port, at most */
+#define MERIDIAN_CARD_COUNTERS	88	/* of a function and its port, at most */
 #define MERIDIAN_FRAME_OVERHEAD	(RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)	/* the host has no FCS */
 
 /* The card cuts frames into segments; and with which offloads frames may lie in several pieces. */
@@ -101,7 +101,8 @@ struct meridian_classes {
 
 /* What a class counts. */
 enum meridian_class_count {
-	MERIDIAN_CLASS_FRAMES, MERIDIAN_CLASS_BYTES, MERIDIAN_CLASS_LOST, MERIDIAN_CLASS_COUNTS
+	MERIDIAN_CLASS_FRAMES, MERIDIAN_CLASS_BYTES, MERIDIAN_CLASS_LOST, MERIDIAN_CLASS_MARKED,
+	MERIDIAN_CLASS_COUNTS
 };
 
 /**

@@ -90,6 +90,7 @@ static const char * const class_counters[MERIDIAN_CLASS_COUNTS] = {
 	[MERIDIAN_CLASS_FRAMES] = "frames",
 	[MERIDIAN_CLASS_BYTES] = "bytes",
 	[MERIDIAN_CLASS_LOST] = "lost",
+	[MERIDIAN_CLASS_MARKED] = "marked",
 };
 
 /* Of all queues. */

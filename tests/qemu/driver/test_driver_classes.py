@@ -302,7 +302,7 @@ def test_random_early_detection_that_the_card_cannot_do_is_left_to_the_kernel(
     assert lines(guest) == {LINE}
     average = max(200, most // 2000)
     size = f"limit 60000000 min {least} max {most} avpkt {average} burst {2 * least // average + 4} probability 0.1"
-    status, text = guest.try_run(f"tc qdisc replace dev eth0 root handle 1: red {size} {more}")
+    status, _ = guest.try_run(f"tc qdisc replace dev eth0 root handle 1: red {size} {more}")
     if status:
         assert "harddrop" in more and lines(guest) == {LINE}
         return

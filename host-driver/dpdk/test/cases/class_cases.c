@@ -335,9 +335,11 @@ each_class_has_extended_statistics(void)
 	*shell(COUNTER(CLASS0_FRAMES)) = 7;
 	*shell(COUNTER(CLASS5_BYTES)) = 8;
 	*shell(COUNTER(CLASS7_LOST)) = 9;
+	*shell(COUNTER(CLASS7_MARKED)) = 10;
 	is(extended("port_tx_class0_frames"), 7);
 	is(extended("port_tx_class5_bytes"), 8);
 	is(extended("port_tx_class7_lost"), 9);
+	is(extended("port_tx_class7_marked"), 10);
 	is(rte_eth_xstats_reset(port), 0);
 	is(extended("port_tx_class7_lost"), 0);
 }
