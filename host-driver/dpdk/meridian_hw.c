@@ -165,7 +165,6 @@ meridian_identify(struct meridian *m, uint32_t queues)
 					     MERIDIAN_PORT_LINK_STATUS) &
 			       MERIDIAN_PORT_LINK_STATUS_GIGABITS_MASK) >>
 			      MERIDIAN_PORT_LINK_STATUS_GIGABITS_SHIFT;
-	meridian_read_rate_unit(m);
 	return find_queues(m, queues);
 }
 

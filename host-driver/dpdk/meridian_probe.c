@@ -19,6 +19,8 @@ identify_pf(struct meridian *m, const struct meridian_options *options)
 		return -ENOMEM;
 	error = meridian_identify(m, options->queues);
 	if (!error)
+		meridian_read_rate_unit(m);
+	if (!error)
 		error = meridian_take_pf(m);
 	if (!error)
 		meridian_card_join(m);

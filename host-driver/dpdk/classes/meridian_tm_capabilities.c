@@ -9,6 +9,7 @@
 #include "meridian.h"
 
 #define LEVELS		2
+#define RATE_MAX	0x1ffff		/* what the card's word holds */
 #define STATS		(RTE_TM_STATS_N_PKTS | RTE_TM_STATS_N_BYTES | \
 			 RTE_TM_STATS_N_PKTS_GREEN_DROPPED)
 
@@ -18,6 +19,20 @@ meridian_tm_refuse(struct rte_tm_error *error, int code, enum rte_tm_error_type 
 		   const char *why)
 {
 	return -rte_tm_error_set(error, code, type, NULL, why);
+}
+
+/* In bytes a second. */
+uint64_t
+meridian_tm_lowest_rate(const struct meridian *m)
+{
+	return (m->rate_unit + 7u) / 8;
+}
+
+/* In bytes a second. */
+uint64_t
+meridian_tm_highest_rate(const struct meridian *m)
+{
+	return (uint64_t)m->rate_unit * RATE_MAX / 8;
 }
 
 /* Return: the node, NULL if the hierarchy has none of this number. */

@@ -8,24 +8,9 @@
 
 #define INVALID(type, why)	meridian_tm_refuse(error, EINVAL, RTE_TM_ERROR_TYPE_ ## type, why)
 
-#define RATE_MAX	0x1ffff		/* what the card's word holds */
 #define BURST_BYTES	64
 #define BURST_MAX	UINT16_MAX
 #define BURST		256		/* of a size of 0: 16 KiB, more than the longest frame */
-
-/* In bytes a second. */
-uint64_t
-meridian_tm_lowest_rate(const struct meridian *m)
-{
-	return (m->rate_unit + 7u) / 8;
-}
-
-/* In bytes a second. */
-uint64_t
-meridian_tm_highest_rate(const struct meridian *m)
-{
-	return (uint64_t)m->rate_unit * RATE_MAX / 8;
-}
 
 /* Return: the profile, NULL if the application has added none of this number. */
 const struct meridian_profile *

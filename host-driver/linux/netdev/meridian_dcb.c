@@ -211,7 +211,7 @@ static const struct dcbnl_rtnl_ops dcb_ops = {
  *
  * The first choice of a port has its queues start anew, as they are not paced from then on.
  *
- * Context: Process context, under RTNL and the device's lock.
+ * Context: May sleep; under RTNL and the device's lock.
  * Return: 0 or an error; the queues have ended then.
  */
 int meridian_set_classes(struct net_device *netdev, const struct meridian_classes *classes)

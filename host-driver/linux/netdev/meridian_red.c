@@ -143,7 +143,7 @@ static int setup_red(struct net_device *netdev, struct tc_red_qopt_offload *red)
  * @type: what it is about
  * @data: what is asked, as the type says
  *
- * Context: Process context, under RTNL and the device's lock, but for types that are refused.
+ * Context: May sleep; under RTNL and the device's lock, but for types that are refused.
  * Return: 0, or an error; then the kernel does it alone.
  */
 int meridian_setup_tc(struct net_device *netdev, enum tc_setup_type type, void *data)
