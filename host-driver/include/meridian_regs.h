@@ -13,7 +13,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      21
+#define MERIDIAN_MAP_MINOR                                      22
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -124,7 +124,10 @@
 /* Why flow control is off although it was switched on. */
 #define MERIDIAN_PAUSE_REFUSAL_NONE                             0
 #define MERIDIAN_PAUSE_REFUSAL_RECEIVE_BOTH                     1
-#define MERIDIAN_PAUSE_REFUSALS                                 2
+#define MERIDIAN_PAUSE_REFUSAL_SEND_BOTH                        2
+#define MERIDIAN_PAUSE_REFUSAL_SHORT_QUANTA                     3
+#define MERIDIAN_PAUSE_REFUSAL_NO_ADDRESS                       4
+#define MERIDIAN_PAUSE_REFUSALS                                 5
 
 /* What a test of a port does. */
 #define MERIDIAN_PORT_TEST_STATE_IDLE                           0
@@ -396,6 +399,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_EGRESS_MASK                 0x01000000u
 #define MERIDIAN_IDENT_CAPABILITIES_FLOW_CONTROL_SHIFT          25
 #define MERIDIAN_IDENT_CAPABILITIES_FLOW_CONTROL_MASK           0x02000000u
+#define MERIDIAN_IDENT_CAPABILITIES_FLOW_CONTROL_SENT_SHIFT     26
+#define MERIDIAN_IDENT_CAPABILITIES_FLOW_CONTROL_SENT_MASK      0x04000000u
 #define MERIDIAN_IDENT_CAPABILITIES_BOX_IRQ_SHIFT               27
 #define MERIDIAN_IDENT_CAPABILITIES_BOX_IRQ_MASK                0x08000000u
 #define MERIDIAN_IDENT_CAPABILITIES_EGRESS_POOL_SHIFT           28
@@ -617,6 +622,14 @@
 #define MERIDIAN_FLOW_CONTROL_RECEIVE_PAUSE_MASK                0x00000001u
 #define MERIDIAN_FLOW_CONTROL_RECEIVE_PFC_SHIFT                 8
 #define MERIDIAN_FLOW_CONTROL_RECEIVE_PFC_MASK                  0x0000ff00u
+#define MERIDIAN_FLOW_CONTROL_SEND                              0x004
+#define MERIDIAN_FLOW_CONTROL_SEND_PAUSE_SHIFT                  0
+#define MERIDIAN_FLOW_CONTROL_SEND_PAUSE_MASK                   0x00000001u
+#define MERIDIAN_FLOW_CONTROL_SEND_PFC_SHIFT                    8
+#define MERIDIAN_FLOW_CONTROL_SEND_PFC_MASK                     0x0000ff00u
+#define MERIDIAN_FLOW_CONTROL_QUANTA                            0x008
+#define MERIDIAN_FLOW_CONTROL_QUANTA_QUANTA_SHIFT               0
+#define MERIDIAN_FLOW_CONTROL_QUANTA_QUANTA_MASK                0x0000ffffu
 #define MERIDIAN_FLOW_CONTROL_WATCHDOG                          0x00c
 #define MERIDIAN_FLOW_CONTROL_WATCHDOG_LIMIT_SHIFT              0
 #define MERIDIAN_FLOW_CONTROL_WATCHDOG_LIMIT_MASK               0x0000ffffu
@@ -632,14 +645,40 @@
 #define MERIDIAN_FLOW_CONTROL_STATE_PAUSED_MASK                 0x000000ffu
 #define MERIDIAN_FLOW_CONTROL_STATE_STORM_SHIFT                 8
 #define MERIDIAN_FLOW_CONTROL_STATE_STORM_MASK                  0x0000ff00u
+#define MERIDIAN_FLOW_CONTROL_STATE_STOPPED_SHIFT               16
+#define MERIDIAN_FLOW_CONTROL_STATE_STOPPED_MASK                0x00ff0000u
 #define MERIDIAN_FLOW_CONTROL_EVENTS                            0x020
 #define MERIDIAN_FLOW_CONTROL_EVENTS_STORM_SHIFT                0
 #define MERIDIAN_FLOW_CONTROL_EVENTS_STORM_MASK                 0x000000ffu
+#define MERIDIAN_FLOW_CONTROL_EVENTS_SEND_EXPIRED_SHIFT         8
+#define MERIDIAN_FLOW_CONTROL_EVENTS_SEND_EXPIRED_MASK          0x0000ff00u
+#define MERIDIAN_FLOW_CONTROL_SEND_LIMIT                        0x024
+#define MERIDIAN_FLOW_CONTROL_SEND_LIMIT_LIMIT_SHIFT            0
+#define MERIDIAN_FLOW_CONTROL_SEND_LIMIT_LIMIT_MASK             0x0000ffffu
+#define MERIDIAN_FLOW_CONTROL_BUFFER_THRESHOLD                  0x028
+#define MERIDIAN_FLOW_CONTROL_BUFFER_THRESHOLD_XOFF_SHIFT       0
+#define MERIDIAN_FLOW_CONTROL_BUFFER_THRESHOLD_XOFF_MASK        0x0000ffffu
+#define MERIDIAN_FLOW_CONTROL_BUFFER_THRESHOLD_XON_SHIFT        16
+#define MERIDIAN_FLOW_CONTROL_BUFFER_THRESHOLD_XON_MASK         0xffff0000u
+#define MERIDIAN_FLOW_CONTROL_LOSSY                             0x02c
+#define MERIDIAN_FLOW_CONTROL_LOSSY_LIMIT_SHIFT                 0
+#define MERIDIAN_FLOW_CONTROL_LOSSY_LIMIT_MASK                  0x0000ffffu
+#define MERIDIAN_FLOW_CONTROL_BUFFER_SIZE                       0x030
+#define MERIDIAN_FLOW_CONTROL_THRESHOLD(i)                      (0x040 + 0x4 * (i))
+#define MERIDIAN_FLOW_CONTROL_THRESHOLD_MAX                     8
+#define MERIDIAN_FLOW_CONTROL_THRESHOLD_XOFF_SHIFT              0
+#define MERIDIAN_FLOW_CONTROL_THRESHOLD_XOFF_MASK               0x0000ffffu
+#define MERIDIAN_FLOW_CONTROL_THRESHOLD_XON_SHIFT               16
+#define MERIDIAN_FLOW_CONTROL_THRESHOLD_XON_MASK                0xffff0000u
 #define MERIDIAN_FLOW_CONTROL_COUNTERS(i)                       (0x100 + 0x4 * (i))
 #define MERIDIAN_FLOW_CONTROL_COUNTERS_MAX                      64
 #define MERIDIAN_FLOW_CONTROL_COUNTER_RX_PAUSE                  0x100
 #define MERIDIAN_FLOW_CONTROL_COUNTER_RX_PFC                    0x108
 #define MERIDIAN_FLOW_CONTROL_COUNTER_RX_IGNORED                0x110
+#define MERIDIAN_FLOW_CONTROL_COUNTER_TX_PAUSE_XOFF             0x118
+#define MERIDIAN_FLOW_CONTROL_COUNTER_TX_PAUSE_XON              0x120
+#define MERIDIAN_FLOW_CONTROL_COUNTER_TX_PFC_XOFF               0x128
+#define MERIDIAN_FLOW_CONTROL_COUNTER_TX_PFC_XON                0x130
 #define MERIDIAN_FLOW_CONTROL_COUNTER_PAUSED_0                  0x140
 #define MERIDIAN_FLOW_CONTROL_COUNTER_PAUSED_1                  0x148
 #define MERIDIAN_FLOW_CONTROL_COUNTER_PAUSED_2                  0x150
@@ -656,6 +695,14 @@
 #define MERIDIAN_FLOW_CONTROL_COUNTER_STORMS_5                  0x1a8
 #define MERIDIAN_FLOW_CONTROL_COUNTER_STORMS_6                  0x1b0
 #define MERIDIAN_FLOW_CONTROL_COUNTER_STORMS_7                  0x1b8
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STOPPED_0                 0x1c0
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STOPPED_1                 0x1c8
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STOPPED_2                 0x1d0
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STOPPED_3                 0x1d8
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STOPPED_4                 0x1e0
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STOPPED_5                 0x1e8
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STOPPED_6                 0x1f0
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STOPPED_7                 0x1f8
 
 /*
  * Packet generator and checker at the MAC's side of a port; in a build that has the capability

@@ -40,15 +40,21 @@ struct meridian_box {
 #define MERIDIAN_PAUSE_MSECS	100
 
 /**
- * struct meridian_pause - how a port obeys PAUSE frames
- * @is_obeyed: whether it is to
+ * struct meridian_pause - flow control of a port: PAUSE for all frames, or PFC for priorities
+ * @is_obeyed: PAUSE is to be obeyed
+ * @is_sent: PAUSE is to be sent
+ * @pfc: bitmap of priorities of which PFC is to be obeyed and sent; not together with PAUSE
  * @is_written: the card has been told so
- * @msecs: for how long they may stop it without a break; 0: for ever
- * @told: when the log said last that they stopped it for longer; 0: never
+ * @delay: bits on the line that a cable may hold both ways; 0: those of 100 m of fibre
+ * @msecs: for how long a port, or its partner, may be stopped without a break; 0: for ever
+ * @told: when the log said last that one was stopped for longer; 0: never
  */
 struct meridian_pause {
 	bool is_obeyed;
+	bool is_sent;
+	u8 pfc;
 	bool is_written;
+	u16 delay;
 	u16 msecs;
 	unsigned long told;
 };

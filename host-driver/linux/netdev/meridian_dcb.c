@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Enhanced transmission selection (IEEE 802.1Qaz) and highest rates of a port whose transmit queues
- * have classes. The card does not send PFC, so there is none here: the kernel's PFC is sent and
- * obeyed.
+ * Enhanced transmission selection (IEEE 802.1Qaz), highest rates and priority flow control (PFC)
+ * of a port whose transmit queues have classes. The kernel has PFC both sent and obeyed, so a card
+ * that sends none has none here.
  */
 #include <linux/dcbnl.h>
 #include <linux/netdevice.h>
@@ -13,6 +13,7 @@
 #include "meridian_classes.h"
 #include "meridian_configure.h"
 #include "meridian_dcb.h"
+#include "meridian_pause.h"
 
 #if IS_ENABLED(CONFIG_DCB)
 #define MODE	(DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE)
@@ -177,10 +178,30 @@ static int set_max_rates(struct net_device *netdev, struct ieee_maxrate *rates)
 	return choose(netdev, &classes);
 }
 
-/* Without this, the kernel would leave it out of a message of several settings, and say nothing. */
-static int refuse_pfc(struct net_device *netdev, struct ieee_pfc *pfc)
+static int get_pfc(struct net_device *netdev, struct ieee_pfc *pfc)
 {
-	return pfc->pfc_en ? -EOPNOTSUPP : 0;
+	struct meridian *m = netdev_priv(netdev);
+
+	if (!netif_device_present(netdev))
+		return -ENODEV;
+	memset(pfc, 0, sizeof(*pfc));
+	if (!meridian_sends_pause(m))
+		return 0;
+	pfc->pfc_cap = MERIDIAN_CLASSES;
+	pfc->pfc_en = meridian_get_pfc(m, &pfc->delay);
+	return 0;
+}
+
+/* Without this, the kernel would leave it out of a message of several settings, and say nothing. */
+static int set_pfc(struct net_device *netdev, struct ieee_pfc *pfc)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	if (!netif_device_present(netdev))
+		return -ENODEV;
+	if (!meridian_sends_pause(m))
+		return pfc->pfc_en ? -EOPNOTSUPP : 0;
+	return meridian_choose_pfc(m, pfc->pfc_en, pfc->delay);
 }
 
 static u8 get_dcbx(struct net_device *netdev)
@@ -198,7 +219,8 @@ static const struct dcbnl_rtnl_ops dcb_ops = {
 	.ieee_setets = set_ets,
 	.ieee_getmaxrate = get_max_rates,
 	.ieee_setmaxrate = set_max_rates,
-	.ieee_setpfc = refuse_pfc,
+	.ieee_getpfc = get_pfc,
+	.ieee_setpfc = set_pfc,
 	.getdcbx = get_dcbx,
 	.setdcbx = set_dcbx,
 };

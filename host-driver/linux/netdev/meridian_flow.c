@@ -9,27 +9,35 @@
 void meridian_get_pauseparam(struct net_device *netdev, struct ethtool_pauseparam *param)
 {
 	struct meridian *m = netdev_priv(netdev);
+	bool rx, tx;
 
 	param->autoneg = AUTONEG_DISABLE;
-	param->tx_pause = 0;
-	param->rx_pause = meridian_obeys_pause(m);
+	meridian_get_pause(m, &rx, &tx);
+	param->tx_pause = tx;
+	param->rx_pause = rx;
 }
 
 int meridian_set_pauseparam(struct net_device *netdev, struct ethtool_pauseparam *param)
 {
 	struct meridian *m = netdev_priv(netdev);
 
-	if (param->autoneg != AUTONEG_DISABLE || param->tx_pause)
+	if (param->autoneg != AUTONEG_DISABLE)
 		return -EINVAL;
-	return meridian_obey_pause(m, param->rx_pause);
+	return meridian_choose_pause(m, param->rx_pause, param->tx_pause);
 }
 
 void meridian_get_pause_stats(struct net_device *netdev, struct ethtool_pause_stats *stats)
 {
 	struct meridian *m = netdev_priv(netdev);
+	u32 flow = MERIDIAN_FLOW_CONTROL_BASE(m->port);
 
-	stats->rx_pause_frames = meridian_read_counter(m, MERIDIAN_FLOW_CONTROL_BASE(m->port) +
-						       MERIDIAN_FLOW_CONTROL_COUNTER_RX_PAUSE);
+	stats->rx_pause_frames =
+		meridian_read_counter(m, flow + MERIDIAN_FLOW_CONTROL_COUNTER_RX_PAUSE);
+	if (!meridian_sends_pause(m))
+		return;
+	stats->tx_pause_frames =
+		meridian_read_counter(m, flow + MERIDIAN_FLOW_CONTROL_COUNTER_TX_PAUSE_XOFF) +
+		meridian_read_counter(m, flow + MERIDIAN_FLOW_CONTROL_COUNTER_TX_PAUSE_XON);
 }
 
 /* ethtool has one name for the time after which a stop is a storm. It is that of PFC. */

@@ -112,6 +112,8 @@ static const struct named port_counters[] = {
 #define PAUSED(n) FLOW("tx_paused_ns_" #n, PAUSED_##n)
 #define STORMS(n) FLOW("tx_pause_storms_" #n, STORMS_##n)
 
+#define STOPPED(n) FLOW("rx_stopped_ns_" #n, STOPPED_##n)
+
 /* PAUSE frames stop all classes alike. */
 static const struct named flow_counters[] = {
 	FLOW("rx_pause", RX_PAUSE),
@@ -121,6 +123,16 @@ static const struct named flow_counters[] = {
 	PAUSED(4), PAUSED(5), PAUSED(6), PAUSED(7),
 	STORMS(0), STORMS(1), STORMS(2), STORMS(3),
 	STORMS(4), STORMS(5), STORMS(6), STORMS(7),
+};
+
+/* Of a port that sends flow control. */
+static const struct named sent_counters[] = {
+	FLOW("tx_pause_xoff", TX_PAUSE_XOFF),
+	FLOW("tx_pause_xon", TX_PAUSE_XON),
+	FLOW("tx_pfc_xoff", TX_PFC_XOFF),
+	FLOW("tx_pfc_xon", TX_PFC_XON),
+	STOPPED(0), STOPPED(1), STOPPED(2), STOPPED(3),
+	STOPPED(4), STOPPED(5), STOPPED(6), STOPPED(7),
 };
 
 #define MAIL(name, field) { "vf_" name, offsetof(struct qdma_service, field) }
@@ -166,6 +178,8 @@ int meridian_stats_count(struct meridian *m)
 			 ARRAY_SIZE(mail_counts);
 	if (meridian_has_pause(m))
 		count += ARRAY_SIZE(flow_counters);
+	if (meridian_sends_pause(m))
+		count += ARRAY_SIZE(sent_counters);
 	if (meridian_has_classes(m))
 		count += MERIDIAN_CLASSES * MERIDIAN_CLASS_COUNTS;
 	return count + 4 * m->queue_limit + meridian_pool_stats_count();
@@ -203,6 +217,8 @@ void meridian_stats_strings(struct meridian *m, u8 *data)
 	}
 	if (meridian_has_pause(m))
 		data = put_names(data, flow_counters, ARRAY_SIZE(flow_counters));
+	if (meridian_sends_pause(m))
+		data = put_names(data, sent_counters, ARRAY_SIZE(sent_counters));
 	for (i = 0; meridian_has_classes(m) && i < MERIDIAN_CLASSES; i++) {
 		for (kind = 0; kind < ARRAY_SIZE(class_counts); kind++, data += ETH_GSTRING_LEN)
 			snprintf(data, ETH_GSTRING_LEN, class_counts[kind], i);
@@ -265,6 +281,8 @@ void meridian_stats_values(struct meridian *m, u64 *data)
 		*data++ = READ_ONCE(*(u64 *)((u8 *)&m->vf_service + mail_counts[i].offset));
 	for (i = 0; meridian_has_pause(m) && i < ARRAY_SIZE(flow_counters); i++)
 		*data++ = meridian_read_counter(m, flow + flow_counters[i].offset);
+	for (i = 0; meridian_sends_pause(m) && i < ARRAY_SIZE(sent_counters); i++)
+		*data++ = meridian_read_counter(m, flow + sent_counters[i].offset);
 	for (i = 0; meridian_has_classes(m) && i < MERIDIAN_CLASSES * MERIDIAN_CLASS_COUNTS; i++)
 		*data++ = meridian_read_class(m, i / MERIDIAN_CLASS_COUNTS,
 					      i % MERIDIAN_CLASS_COUNTS);

@@ -138,6 +138,9 @@ case class ShellParam(
   /** Whether each port has the two queues of [[meridian.egress.EgressQueues]]. */
   def twoQueues: Boolean = egress && !pool
 
+  /** Whether a port sends flow control by the fill of its receive buffer. */
+  def sendsPause: Boolean = pool
+
   /** Which pages of boxes the card has: one a port, and that of the box at the host. */
   def boxPlaces: Seq[Int] = box.toSeq.flatMap(_ => 0 until ports) ++ hostBox.map(_ => BoxPins.hostPlace)
   def hasBoxes: Boolean = boxPlaces.nonEmpty
@@ -170,6 +173,11 @@ case class ShellParam(
 }
 
 object ShellParam {
+
+  /** The receive buffer that stops the other end in time, with frames of 9600 bytes at 25 Gb/s and 100 m of fibre. The wider a
+    * word of it is, the more of it a frame of an odd length leaves unused.
+    */
+  def pausingRxBuffer(hostBytes: Int): Int = if (hostBytes == 64) 128 * 1024 else 64 * 1024
 
   /** The transmit buffer that keeps ports apart if frames are cut into segments. */
   val segmentedTxBuffer: Int = 256 * 1024

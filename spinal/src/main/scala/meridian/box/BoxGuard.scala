@@ -151,7 +151,7 @@ class BoxGuard(p: ShellParam, port: Int) extends Component {
       p.txBufferBytes / smallestFrame,
       cd,
       cd,
-      marks = Some((frame: TxStored) => frame.paced)
+      marks = Seq((frame: TxStored) => frame.paced)
     )
     buffer.io.push.arbitrationFrom(io.fromHost)
     buffer.io.push.data := io.fromHost.data
@@ -161,7 +161,7 @@ class BoxGuard(p: ShellParam, port: Int) extends Component {
     buffer.io.push.meta.sender := io.fromHost.meta.sender
     buffer.io.drop := io.fromHost.meta.drop
     buffer.io.abort := False
-    io.paced := buffer.io.marked.get
+    io.paced := buffer.io.marked.head
 
     val gate = core.inlets.tx.gate
     gate.io.frames.arbitrationFrom(buffer.io.pop)

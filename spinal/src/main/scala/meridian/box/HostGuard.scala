@@ -74,7 +74,7 @@ class HostGuard(p: ShellParam) extends Component {
   }
 
   /** A buffer of whole frames, and whether all have left it. */
-  class Store[T <: Data](meta: HardType[T], depth: Int, marks: Option[T => Bool] = None) extends Area {
+  class Store[T <: Data](meta: HardType[T], depth: Int, marks: Seq[T => Bool] = Nil) extends Area {
     val buffer = new PacketBuffer(p.hostBytes, depth, meta, depth / smallestFrame, cd, cd, marks = marks)
     buffer.io.abort := False
     val push = buffer.io.push
@@ -142,10 +142,10 @@ class HostGuard(p: ShellParam) extends Component {
     val before = new Store(
       HardType(BoxSent(p)),
       p.txBufferBytes,
-      Some((frame: BoxSent) => frame.paced)
+      Seq((frame: BoxSent) => frame.paced)
     )
     before.take(intake.io.frames, core.beside(intake.io.box, sent.meta))
-    io.buffered := before.buffer.io.marked.get
+    io.buffered := before.buffer.io.marked.head
 
     val gate = core.inlets.tx.gate
     val pop = before.buffer.io.pop

@@ -42,7 +42,7 @@ class EgressQueues(p: ShellParam, val hostCd: ClockDomain, val macTxCd: ClockDom
       words,
       hostCd,
       macTxCd,
-      marks = Some((paced: Bool) => paced)
+      marks = Seq((paced: Bool) => paced)
     )
   )
 
@@ -57,9 +57,9 @@ class EgressQueues(p: ShellParam, val hostCd: ClockDomain, val macTxCd: ClockDom
       buffer.io.abort := store.abort
       store.up := buffer.io.up
       // Occupancy may be less than what is marked, for a moment.
-      store.full := RegNext(buffer.io.occupancy >= (buffer.io.marked.get +^ most)) init False
+      store.full := RegNext(buffer.io.occupancy >= (buffer.io.marked.head +^ most)) init False
     }
-    val marked = RegNext(buffers.map(_.io.marked.get).reduce(_ +^ _))
+    val marked = RegNext(buffers.map(_.io.marked.head).reduce(_ +^ _))
     io.paced := marked.sat(widthOf(marked) - widthOf(io.paced))
   }
 

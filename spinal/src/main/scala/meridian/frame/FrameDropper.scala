@@ -18,6 +18,9 @@ class FrameDropper[M <: Data](bytes: Int, metaType: HardType[M]) extends Compone
     /** With the last beat of input: the frame found no room. */
     val lost = out Bool ()
 
+    /** With the first beat of input: the frame finds no room, whatever the buffer has. */
+    val refused = in Bool () default False
+
     /** To the buffer. */
     val push = master(FrameStream(bytes, metaType))
     val abort = out Bool ()
@@ -25,7 +28,7 @@ class FrameDropper[M <: Data](bytes: Int, metaType: HardType[M]) extends Compone
   }
 
   val open, gone = RegInit(False)
-  val noRoom = gone || !io.push.ready || !io.up
+  val noRoom = gone || !io.push.ready || !io.up || (!open && io.refused)
   val last = io.input.valid && io.input.last
   when(io.input.valid)(open := !io.input.last)
   when((io.input.valid && noRoom) || (open && !io.up))(gone := True)

@@ -34,15 +34,16 @@ case class PacketWord[M <: Data](bytes: Int, metaType: HardType[M]) extends Bund
   * to its end. When the push side is, the frames stored are still read, the frame being written is forgotten. A frame
   * that the empty memory, or a 16-bit length, could not hold is swallowed too: its writer has to be told otherwise.
   *
-  * With `marks`, the words of frames whose meta it holds for are also counted by themselves: `marked` is those of them
-  * that are in the memory. Whatever takes a word out of the memory takes it out of that count, as both are differences of
-  * pointers: reading, roll-back, and a reset of either side. Such a meta is the same from the first beat pushed on.
+  * With `marks`, the words of frames whose meta one of them holds for are also counted by themselves: `marked` is, mark by
+  * mark, those of them that are in the memory. Whatever takes a word out of the memory takes it out of that count, as both
+  * are differences of pointers: reading, roll-back, and a reset of either side. A mark of a frame is the same from the first
+  * beat pushed on.
   *
   * @param bytes      bytes in a beat
   * @param depthBytes bytes stored; a power of two
   * @param frames     frames stored at most; a power of two from 4 on
   * @param settle     see [[ResetPair]]
-  * @param marks      which frames are counted in `marked`
+  * @param marks      which frames are counted in each of `marked`
   */
 class PacketBuffer[M <: Data](
     bytes: Int,
@@ -52,7 +53,7 @@ class PacketBuffer[M <: Data](
     val pushCd: ClockDomain,
     val popCd: ClockDomain,
     settle: Int = 16,
-    marks: Option[M => Bool] = None
+    marks: Seq[M => Bool] = Nil
 ) extends Component {
   require(isPow2(bytes) && bytes >= 2, s"bytes is $bytes: choose a power of two from 2 on")
   require(
@@ -77,7 +78,7 @@ class PacketBuffer[M <: Data](
     val occupancy = out UInt (log2Up(words) + 1 bits)
 
     /** The same of the words of marked frames. */
-    val marked = marks.map(_ => out UInt (log2Up(words) + 1 bits))
+    val marked = marks.nonEmpty generate out(Vec(UInt(log2Up(words) + 1 bits), marks.size))
 
     /** Push domain: the buffer is in use. A frame during which it was False, even once, is lost. */
     val up = out Bool ()
@@ -105,7 +106,7 @@ class PacketBuffer[M <: Data](
   val descriptors =
     new StreamFifoCC(HardType(Descriptor()), frames, pushClearCd, popClearCd, withPopBufferedReset = false)
   val popReadGray = Bits(pointerBits bits)
-  val popMarkedGray = marks.map(_ => Bits(pointerBits bits)).orNull
+  val popMarkedGray = marks.map(_ => Bits(pointerBits bits))
 
   val swallow = new ClockingArea(pushCd) {
     val inFrame, active = RegInit(False)
@@ -160,17 +161,17 @@ class PacketBuffer[M <: Data](
     // So many words always find room in the end.
     swallow.tooLong := frameWords === ((words - 2) min ((1 << frameWords.getWidth) - 1))
 
-    val marked = marks.map { mark =>
+    val marked = for ((mark, readGray) <- marks.zip(popMarkedGray)) yield {
       new Area {
         val write, commit = Reg(UInt(pointerBits bits)) init 0
         val next = write + mark(io.push.meta).asUInt
-        val read = RegNext(GrayDecode(BufferCC(popMarkedGray, B(0, pointerBits bits)))) init 0
+        val read = RegNext(GrayDecode(BufferCC(readGray, B(0, pointerBits bits)))) init 0
         when(take)(write := next)
         when(descriptors.io.push.valid)(commit := next)
         when((take && io.push.last && io.drop) || io.abort || swallow.active)(write := commit)
         val used = RegNext(write - read) init 0
       }
-    }.orNull
+    }
   }
 
   val pop = new ClockingArea(popClearCd) {
@@ -193,12 +194,12 @@ class PacketBuffer[M <: Data](
       next := next + 1
     }
     popReadGray := RegNext(toGray(read)) init 0
-    val marked = marks.map { mark =>
+    val marked = for ((mark, readGray) <- marks.zip(popMarkedGray)) yield {
       val read = Reg(UInt(pointerBits bits)) init 0
       when(beat.fire && mark(beat.meta))(read := read + 1)
-      popMarkedGray := RegNext(toGray(read)) init 0
+      readGray := RegNext(toGray(read)) init 0
       read
-    }.orNull
+    }
     pair.io.popHold := descriptor.valid
   }
 
@@ -210,6 +211,6 @@ class PacketBuffer[M <: Data](
   }
 
   io.occupancy := push.used
-  io.marked.foreach(_ := push.marked.used)
+  for ((mark, i) <- push.marked.zipWithIndex) io.marked(i) := mark.used
   io.up := pair.io.pushUp
 }

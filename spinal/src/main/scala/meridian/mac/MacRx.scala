@@ -13,6 +13,10 @@ import spinal.lib._
 /** What is kept of a received frame beside its bytes on its way to the host. */
 case class HostStored(p: ShellParam) extends Bundle {
   val stamp = p.stamps generate RxStamp()
+
+  /** PCP of the outer tag, 0 without a tag, and what [[pause.PauseAdmission]] makes of it. */
+  val priority = p.sendsPause generate UInt(3 bits)
+  val lossless = p.sendsPause generate Bool()
 }
 
 /** What is kept of a frame beside its bytes on its way to the PS. */
@@ -43,6 +47,11 @@ class MacRx(p: ShellParam) extends Component {
     val host = master(FrameStream(p.hostBytes, HardType(HostStored(p))))
     val hostAbort = out Bool ()
     val hostUp = in Bool ()
+
+    /** A frame's priority, and what is said of it a cycle later; see [[pause.PauseAdmission]]. */
+    val priority = p.sendsPause generate master(Flow(UInt(3 bits)))
+    val lossless = p.sendsPause generate in(Bool())
+    val hostRefused = p.sendsPause generate in(Bool())
     val ps = master(FrameStream(p.psBytes, HardType(PsStored())))
     val psAbort = out Bool ()
     val psUp = in Bool ()
@@ -84,6 +93,14 @@ class MacRx(p: ShellParam) extends Component {
   val vlan = Reg(Bool())
   val tpid = beat.data(39 downto 32) ## beat.data(47 downto 40)
   when(beat.valid && check.io.second)(vlan := PtpFinder.isTag(tpid))
+  val priority = p.sendsPause generate Reg(UInt(3 bits))
+  if (p.sendsPause) {
+    val tagged = beat.data(53, 3 bits).asUInt
+    val known = beat.valid && check.io.second
+    when(known)(priority := Mux(PtpFinder.isTag(tpid), tagged, U(0)))
+    io.priority.valid := RegNext(known, False)
+    io.priority.payload := priority
+  }
 
   val policer = new PsPolicer(p)
   policer.io.limit := io.psLimit
@@ -145,10 +162,15 @@ class MacRx(p: ShellParam) extends Component {
     upsizer.io.input.mty := mty
     upsizer.io.input.last := beat.last
     if (p.stamps) upsizer.io.input.meta.stamp := timestamp.now
+    if (p.sendsPause) {
+      upsizer.io.input.meta.priority := priority
+      upsizer.io.input.meta.lossless := io.lossless
+    }
     val dropper = new FrameDropper(p.hostBytes, HardType(HostStored(p)))
     dropper.io.input << upsizer.io.output
     dropper.io.drop := verdict.dropHost
     dropper.io.up := io.hostUp
+    if (p.sendsPause) dropper.io.refused := io.hostRefused
     io.host << dropper.io.push
     io.hostAbort := dropper.io.abort
   }

@@ -11,7 +11,7 @@ import spinal.lib._
 /** Chooses between frames of PS and host, pads them, and requests timestamps, in the transmit clock of the MAC.
   *
   * The PS goes first whenever a frame begins, so a frame of the PS waits for at most one frame of the host; likewise one
-  * of `high`, if no frame of the PS is there, for one of `host`. Frames shorter than the smallest of Ethernet are padded
+  * of `high`, if no frame of the PS is there, for one of `host`. Frames of flow control, which are few, go before all. Frames shorter than the smallest of Ethernet are padded
   * with zeros. Inside a frame tvalid stays high as long as the input's valid does. tuser marks what hostCut does.
   *
   * Latency: 2 cycles from input to pins. Throughput: one beat a cycle. tready low stops the inputs two beats later.
@@ -23,6 +23,7 @@ class MacTx(p: ShellParam) extends Component {
     val hostIsTest = p.selfTest generate in(Bool()) // beside host: the beat is of the port's test
     val hostCut = p.pool generate in(Bool()) // beside host, with last: the frame is not whole
     val ps = slave(FrameStream(p.macBytes, HardType(PsTxMeta())))
+    val control = p.sendsPause generate slave(FrameStream(p.macBytes, HardType(new NoData))) // goes before all
     val pins = master(MacTxPins())
     val record = master(Flow(MacTxRecord(p))) // a cycle behind a frame's last beat; length counts what was filled up
     val closed = p.egress generate (in Bits (EgressClass.count bits)) // by class: its frames may not begin
@@ -37,13 +38,15 @@ class MacTx(p: ShellParam) extends Component {
     val ptpTag = Bits(16 bits)
     val ofTest = p.selfTest generate Bool()
     val cut = p.pool generate Bool()
+    val control = p.sendsPause generate Bool()
   }
 
   /** Bytes counted and those beyond the end cleared, behind a register, so that the choice is one multiplexer. */
   def prepare[M <: Data](
       input: Stream[Fragment[FrameWord[M]]],
       ptp: Option[PsTxMeta] = None,
-      mark: => Bool = False
+      mark: => Bool = False,
+      control: Boolean = false
   ): Stream[Fragment[Beat]] = {
     val beat = input.translateInto(Stream(Fragment(Beat()))) { (to, from) =>
       to.count := U(8, 4 bits) - from.mty
@@ -54,13 +57,14 @@ class MacTx(p: ShellParam) extends Component {
       to.last := from.last
       to.fromPs := Bool(ptp.isDefined)
       if (p.selfTest) to.ofTest := mark else if (p.pool) to.cut := mark
+      if (p.sendsPause) to.control := Bool(control)
       val asks = ptp.map(_.timestamp).getOrElse(False)
       to.ptpOp := Mux(asks, B(2, 2 bits), B(0, 2 bits))
       to.ptpTag := Mux(asks, ptp.map(_.tag).getOrElse(B(0, 16 bits)), B(0, 16 bits))
     }
     beat.s2mPipe().m2sPipe()
   }
-  val psFirst = new PsFirst(Beat())
+  val psFirst = new PsFirst(Beat(), p.sendsPause)
   if (p.twoQueues) {
     val highFirst = new PsFirst(Beat()).setName("highFirst")
     highFirst.io.ps << gated(prepare(io.high), io.closed(1))
@@ -68,6 +72,7 @@ class MacTx(p: ShellParam) extends Component {
     psFirst.io.host << highFirst.io.chosen
   } else psFirst.io.host << hostFrames
   psFirst.io.ps << prepare(io.ps, Some(io.ps.meta))
+  if (p.sendsPause) psFirst.io.control << prepare(io.control, control = true)
   val chosen = psFirst.io.chosen
   val merged = Stream(Fragment(Beat()))
 
@@ -149,6 +154,7 @@ class MacTx(p: ShellParam) extends Component {
     io.record.length := RegNext((before << 3) + output.count)
     io.record.fromPs := RegNext(output.fromPs)
     if (p.selfTest) io.record.ofTest := RegNext(output.ofTest)
+    if (p.sendsPause) io.record.control := RegNext(output.control)
     io.record.multicast := multicast && !broadcast
     io.record.broadcast := broadcast
     io.record.vlan := vlan

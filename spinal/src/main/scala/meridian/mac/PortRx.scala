@@ -47,6 +47,12 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
     val record = master(Stream(MacRxRecord(p)))
   }
 
+  /** Frames that are counted in the buffer: of each priority, and those that are lossless. */
+  private val marks: Seq[HostStored => Bool] =
+    if (p.sendsPause)
+      (0 until pause.Pause.classes).map(i => (frame: HostStored) => frame.priority === i) :+
+        ((frame: HostStored) => frame.lossless)
+    else Nil
   val smallestFrame = 64 // descriptors for as many frames as the memory holds of this size
   val hostBuffer = new PacketBuffer(
     p.hostBytes,
@@ -54,7 +60,8 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
     HardType(HostStored(p)),
     p.rxBufferBytes / smallestFrame,
     macRxCd,
-    hostCd
+    hostCd,
+    marks = marks
   )
   val psBuffer = new PacketBuffer(
     p.psBytes,
@@ -125,4 +132,22 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
   /** Receive clock of the MAC. */
   val flow = p.egress generate master(pause.PauseLook())
   if (p.egress) flow <> macRx.mac.flow
+
+  /** Receive clock of the MAC. */
+  val fill = p.sendsPause generate master(pause.PauseFill())
+  if (p.sendsPause) macRxCd on new Area {
+    private val bits = pause.PauseRegs.fillBits
+    private def inUnits(words: UInt): UInt =
+      RegNext((words * p.hostBytes >> log2Up(pause.PauseRegs.fillUnit)).resize(bits)) init 0
+    val lossless = hostBuffer.io.marked.last
+    fill.all := inUnits(lossless)
+    for ((to, words) <- fill.classes.zip(hostBuffer.io.marked)) to := inUnits(words)
+    val admission = new pause.PauseAdmission(bits)
+    admission.io.fill := inUnits(RegNext(hostBuffer.io.occupancy - lossless) init 0)
+    admission.io.lossy := fill.lossy
+    admission.io.pfc := fill.pfc
+    admission.io.priority << macRx.mac.io.priority
+    macRx.mac.io.lossless := admission.io.lossless
+    macRx.mac.io.hostRefused := admission.io.refused
+  }
 }

@@ -65,6 +65,9 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     /** Host clock: priorities of the upper queue. */
     val high = p.twoQueues generate (in Bits (PortClasses.priorities bits))
 
+    /** MacTx clock: frames of flow control. */
+    val control = p.sendsPause generate slave(FrameStream(p.macBytes, HardType(new NoData)))
+
     /** Host clock: from the pool. */
     val cells = p.pool generate slave(PoolPort(PoolParam.ofShell(p)))
   }
@@ -78,7 +81,7 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     p.txBufferBytes / smallestFrame,
     hostCd,
     macTxCd,
-    marks = Some((paced: Bool) => paced)
+    marks = Seq((paced: Bool) => paced)
   )
   val cells = p.pool generate new CellFifo(PoolParam.ofShell(p), hostCd, macTxCd)
   if (p.pool) cells.io.port <> io.cells
@@ -94,7 +97,7 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     hostBuffer.io.push.meta := io.host.meta.paced
     hostBuffer.io.drop := io.host.meta.drop
     hostBuffer.io.abort := False
-    io.paced := hostBuffer.io.marked.get
+    io.paced := hostBuffer.io.marked.head
   }
 
   val psBuffer = new PacketBuffer(
@@ -129,6 +132,7 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
 
     val mac = new MacTx(p)
     if (p.pool) mac.io.hostCut := cells.io.pop.meta
+    if (p.sendsPause) mac.io.control << io.control
     if (p.twoQueues) {
       val high = new FrameDownsizer(p.hostBytes, p.macBytes, HardType(new NoData)).setName("highDownsizer")
       high.io.input << queues.io.classes(1)
@@ -156,7 +160,8 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
       mac.io.closed := closed
     }
     val hostIdle = if (p.pool) cells.io.idle else if (p.egress) queues.io.idle else hostBuffer.io.idle
-    io.idle := hostIdle && psBuffer.io.idle && !mac.io.pins.tvalid
+    val controlIdle = if (p.sendsPause) !io.control.valid else True
+    io.idle := hostIdle && psBuffer.io.idle && controlIdle && !mac.io.pins.tvalid
 
     val record = mac.io.record.toStream
     records.io.push << record

@@ -24,6 +24,7 @@ case class MacTxRecord(p: ShellParam) extends Bundle {
   val multicast, broadcast, vlan = Bool()
   val fromPs = Bool()
   val ofTest = p.selfTest generate Bool() // neither of host nor PS
+  val control = p.sendsPause generate Bool() // likewise: of flow control
 }
 
 /** What the checker found out of a received frame. */

@@ -58,7 +58,7 @@ class CardRegs(p: ShellParam) extends Component {
     val portTest = p.selfTest generate Vec(master(RegPort(10)), p.ports)
     val boxIrqRose = p.hasBoxes generate (in Bits (p.boxPlaces.size bits)) // see BoxIrqRegs
     val boxInterrupt, boxIdle = p.hasBoxes generate (out Bool ())
-    val flow = p.egress generate Vec(master(PausePort(sends = false)), p.ports)
+    val flow = p.egress generate Vec(master(PausePort(p.sendsPause)), p.ports)
   }
 
   val frontend = new AxiLiteFrontend(axiConfig, if (p.hasBoxes) BoxRegs.addressBits else 16, fromHost = false)
@@ -93,7 +93,7 @@ class CardRegs(p: ShellParam) extends Component {
   val boxIrqs = Option.when(p.hasBoxes)(new BoxIrqRegs(p))
 
   /** In the upper half of the page of each port. */
-  val flows = List.fill(if (p.egress) p.ports else 0)(new PauseRegs(p, sends = false))
+  val flows = List.fill(if (p.egress) p.ports else 0)(new PauseRegs(p, p.sendsPause))
   private def portPage(a: UInt, i: Int): Bool =
     if (p.egress) a(16 downto PauseRegs.addressBits) === 2 * (2 + i) else a(16 downto 12) === 2 + i
 

@@ -11,7 +11,7 @@ object Identification {
   val place = PagePlace("IDENT", 0x100000, RegView.both, "Identification of the card and of its register map")
   val magic = BigInt("4D52444E", 16) // "MRDN"
   val major = 1
-  val minor = 21
+  val minor = 22
   val version = BigInt(major) << 16 | minor
 
   /** Bits of the capabilities register. */
@@ -51,6 +51,7 @@ object Identification {
   val pieces = (29, "pieces", "frames of the host in up to four pieces of memory, in one descriptor of 32 or 64 bytes")
   val segments = (30, "segments", "large frames of TCP and UDP are cut into segments, if their descriptors ask for it")
   val push = (31, "push", "small frames that the host writes into BAR4 are sent without a read of its memory")
+  val flowControlSent = (26, "flow_control_sent", "PAUSE and PFC are sent by the fill of a port's receive buffer")
   val flowControl = (25, "flow_control", "transmit queues stop for PAUSE and PFC that a port receives")
 }
 
@@ -81,6 +82,7 @@ class IdentRegs(p: ShellParam) extends Component {
       p.hostBox.nonEmpty -> Identification.hostBox,
       p.twoQueues -> Identification.egress,
       p.egress -> Identification.flowControl,
+      p.sendsPause -> Identification.flowControlSent,
       p.hasBoxes -> Identification.boxIrq,
       p.pool -> Identification.pool,
       p.ownDma -> Identification.pieces,

@@ -57,7 +57,7 @@ class PsSide(p: ShellParam) extends Component {
     /** Cycles until time alone moves something; all ones: it does not. For a simulation that skips idle time. */
     val quietCycles = out UInt (32 bits)
     val boxIrqRose = p.hasBoxes generate (in Bits (p.boxPlaces.size bits)) // see BoxIrqRegs
-    val flow = p.egress generate Vec(master(PausePort(sends = false)), p.ports)
+    val flow = p.egress generate Vec(master(PausePort(p.sendsPause)), p.ports)
   }
 
   val regs = new CardRegs(p)

@@ -9,7 +9,7 @@ import meridian.crossing.CrossingFinder
 import meridian.dma.engine.DmaEngine
 import meridian.dma.memory.CardMemory
 import meridian.mac.{MacLoop, PortRx, PortTx}
-import meridian.mac.pause.{PauseReport, PauseRx}
+import meridian.mac.pause.{PauseReport, PauseRx, PauseTx}
 import meridian.ptp._
 import meridian.regs.CardRegs
 import meridian.transceiver.TransceiverCrossing
@@ -142,7 +142,9 @@ class Shell(p: ShellParam) extends Component {
   })
   io.idle := idle.out
 
-  /** Flow control: what the other end of a port's link asks for stops the port's transmit queues. */
+  /** Flow control: what the other end of a port's link asks for stops the port's transmit queues, and with a pool the fill of
+    * a receive buffer stops the other end.
+    */
   val flows = for (i <- 0 until (if (p.egress) p.ports else 0)) yield new Area {
     val pause = new PauseRx(p, clocks.macRx(i), clocks.macTx(i))
     pause.io.config := ps.io.flow(i).rx
@@ -154,7 +156,7 @@ class Shell(p: ShellParam) extends Component {
     pause.io.skip := io.port(i).sim_skip_mac_tx
     ports(i).tx.io.held := pause.io.held
     if (p.twoQueues) ports(i).tx.io.high := host.io.high(i)
-    val report = new PauseReport(clocks.macRx(i), clocks.macTx(i), clocks.ps)
+    val report = new PauseReport(clocks.macRx(i), clocks.macTx(i), clocks.ps, p.sendsPause)
     report.io.seen << pause.io.seen
     report.io.paused := pause.io.paused
     report.io.storm := pause.io.storm
@@ -163,6 +165,23 @@ class Shell(p: ShellParam) extends Component {
     ps.io.flow(i).storm := report.io.isStorm
     // Paused time is counted edge by edge, and a short frame before a closed gate shows nowhere.
     when(report.io.isPaused.orR)(idle.since := 0)
+    val sender = p.sendsPause generate new PauseTx(p, clocks.macRx(i), clocks.macTx(i))
+    if (p.sendsPause) {
+      sender.io.config := ps.io.flow(i).tx
+      sender.io.buffer := ps.io.flow(i).buffer
+      sender.io.watch := ps.io.flow(i).sendWatch
+      sender.io.link := pause.io.linked
+      sender.io.fill <> ports(i).rx.fill
+      sender.io.skip := io.port(i).sim_skip_mac_tx
+      ports(i).tx.io.control << sender.io.frames
+      report.io.sent << sender.io.sent
+      report.io.stopped := sender.io.stopped
+      report.io.expired := sender.io.expired
+      ps.io.flow(i).stopped := report.io.isStopped
+      ps.io.flow(i).expired := report.io.isExpired
+      // The other end is told again before its time is over.
+      when(report.io.isStopped.orR)(idle.since := 0)
+    }
     if (p.pool) ports(i).tx.io.cells <> host.io.cells(i)
     if (p.pool) host.io.held(i) := clocks.macTx(i)(RegNext(pause.io.held) init 0)
   }

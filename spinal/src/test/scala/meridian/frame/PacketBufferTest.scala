@@ -24,7 +24,7 @@ class PacketBufferTest extends AnyFunSuite {
       frames,
       ClockDomain.external("push"),
       ClockDomain.external("pop"),
-      marks = Some((meta: UInt) => meta.lsb)
+      marks = Seq((meta: UInt) => meta.lsb)
     )
   )
 
@@ -126,7 +126,7 @@ class PacketBufferTest extends AnyFunSuite {
       }
       dut.popCd.waitSampling(50)
       assert(!dut.io.pop.valid.toBoolean && dut.io.occupancy.toInt == 0, "something is left in the buffer")
-      assert(dut.io.marked.get.toInt == 0, "something marked is left in the buffer")
+      assert(dut.io.marked.head.toInt == 0, "something marked is left in the buffer")
     }
   }
 
@@ -200,7 +200,7 @@ class PacketBufferTest extends AnyFunSuite {
         val words =
           bench.expected.toSeq.flatMap(frame => Seq.fill((frame.data.length + bytes - 1) / bytes)(frame.meta % 2))
         // The first word stands behind the memory.
-        assert(dut.io.marked.get.toInt == words.drop(1).sum)
+        assert(dut.io.marked.head.toInt == words.drop(1).sum)
         assert(dut.io.occupancy.toInt == (words.length - 1 max 0))
         bench.drain()
       }

@@ -7,7 +7,7 @@ import meridian.counters.CounterBank
 import meridian.page.{CounterName, CounterReader, PagePlace, RegPage, RegView}
 import spinal.core._
 import spinal.lib._
-import spinal.lib.bus.regif.AccessType
+import spinal.lib.bus.regif.{AccessType, RegInst}
 
 /** What the registers and the flow control of a port tell each other, all in the ps clock. Master are the registers.
   *
@@ -17,20 +17,23 @@ case class PausePort(sends: Boolean = true) extends Bundle with IMasterSlave {
   val rx = PauseRxConfig()
   val watch = PauseWatchConfig()
   val tx = sends generate PauseTxConfig()
-  val thresholds = sends generate Vec(PauseThresholds(PauseRegs.fillBits), Pause.classes)
+  val buffer = sends generate PauseBufferConfig()
+
+  /** Of the classes that the other end is told to stop; see PauseWatchdog. */
+  val sendWatch = sends generate PauseWatchConfig()
 
   /** Frames since the cycle before: see PauseRegs.frames. */
   val frames = Vec(UInt(PauseRegs.amountBits bits), PauseRegs.framesOf(sends).size)
 
-  /** By class: it is paused; in a storm; the other end is told to stop it. */
+  /** By class: it is paused; in a storm; the other end is told to stop it; it was told so for longer than it may be. */
   val paused, storm = Bits(Pause.classes bits)
-  val stopped = sends generate Bits(Pause.classes bits)
+  val stopped, expired = sends generate Bits(Pause.classes bits)
   override def asMaster(): Unit = {
     out(rx, watch)
     in(frames, paused, storm)
     if (sends) {
-      out(tx, thresholds)
-      in(stopped)
+      out(tx, buffer, sendWatch)
+      in(stopped, expired)
     }
   }
 }
@@ -72,6 +75,7 @@ object PauseRegs {
     if (sends) frames else frames.takeWhile { case (name, _) => name.startsWith("rx_") }
   val pausedAt = 8
   val stormsAt = 16
+  val stoppedAt = 24
   val entries = 32
   private def ofClass(at: Int, name: String, doc: String) =
     for (i <- 0 until Pause.classes) yield (at + i, s"${name}_$i", s"class $i: $doc")
@@ -79,7 +83,8 @@ object PauseRegs {
   def namesOf(sends: Boolean): Seq[CounterName] =
     (framesOf(sends).zipWithIndex.map { case ((name, doc), i) => (i, name, doc) } ++
       ofClass(pausedAt, "paused", "ns in which the other end had stopped it, storms included") ++
-      ofClass(stormsAt, "storms", "times that it was stopped for longer than the watchdog allows"))
+      ofClass(stormsAt, "storms", "times that it was stopped for longer than the watchdog allows") ++
+      (if (sends) ofClass(stoppedAt, "stopped", "ns in which the other end was told to stop it") else Nil))
       .map { case (i, name, doc) => CounterName(counters + 8 * i, name, doc) }
 }
 
@@ -88,7 +93,7 @@ object PauseRegs {
   *
   * Latency: 4 cycles a register access; what happens is counted within 40.
   *
-  * @param sends whether the port also sends flow control, and may drop the frames of a storm; no shell has that yet
+  * @param sends whether the port also sends flow control, by the fill of its receive buffer
   */
 class PauseRegs(p: ShellParam, sends: Boolean = true) extends Component {
   import PauseRegs._
@@ -103,6 +108,14 @@ class PauseRegs(p: ShellParam, sends: Boolean = true) extends Component {
   val ready = age === 2
   when(io.bus.cmd.valid && !ready)(age := age + 1) otherwise (age := 0)
   page.attach(io.bus, ready = ready)
+
+  /** A field of 16 bits that software writes only while nothing uses it. */
+  private def still(register: RegInst, at: Int, name: String, used: Bool, doc: String, reset: Int = 0): UInt = {
+    val value = Reg(UInt(16 bits)) init reset
+    page.show(register, at, name, value, doc, AccessType.RW, reset)
+    when(register.hitDoWrite && !used)(value := page.bus.wdat(at, 16 bits).asUInt)
+    value
+  }
 
   val settings = new Area {
     class Kinds(at: Int, name: String, doc: String, pauseDoc: String, pfcDoc: String) extends Area {
@@ -122,41 +135,51 @@ class PauseRegs(p: ShellParam, sends: Boolean = true) extends Component {
     val send = sends generate new Kinds(
       0x04,
       "send",
-      "Frames of flow control that are sent when receive buffers fill",
+      "Frames of flow control that are sent when the receive buffer fills; in a build that has the capability flow_control_sent",
       "PAUSE",
-      "classes of which PFC is sent, a bit each"
+      "priorities (PCP, 0 without a tag) of which PFC is sent, a bit each"
     )
+
+    /** Until the last frame that lets the other end go on has begun, the MAC's clocks look at what it tells. */
+    val sending = sends generate (send.on || port.stopped.orR)
     if (sends)
-      port.tx.quanta := page.rw(
+      port.tx.quanta := still(
         page.reg(0x08, "quanta", "Time for which the other end is to stop; it is told again after half of it"),
         0,
         "quanta",
-        UInt(16 bits),
-        s"of 512 bits on the line; ${PauseSender.leastQuanta(p.maxFrame)} at least with frames of ${p.maxFrame} bytes",
+        sending,
+        s"of 512 bits on the line; ${PauseSender.leastQuanta(p.maxFrame)} at least with frames of ${p.maxFrame} bytes; " +
+          "stays as it is while send is not 0",
         reset = 0xffff
       )
-    private val storm = "How long the other end may stop a class. Behind that, in a storm, the frames of the class "
-    val watchdog = page.reg(0x0c, "watchdog", storm + (if (sends) "are sent or dropped" else "are sent"))
-    port.watch.limit := page.rw(
-      watchdog,
-      0,
-      "limit",
-      UInt(16 bits),
-      "in 2^20 bits on the line, 42 us at 25 Gb/s and 105 us at 10 Gb/s, without a break; 0: for ever"
+    private def limit(at: Int, name: String, doc: String): UInt =
+      page.rw(
+        page.reg(at, name, doc),
+        0,
+        "limit",
+        UInt(16 bits),
+        "in 2^20 bits on the line, 42 us at 25 Gb/s and 105 us at 10 Gb/s, without a break; 0: for ever"
+      )
+    private def watch(config: PauseWatchConfig, limit: UInt): Unit = {
+      config.limit := limit
+      config.drop := 0
+    }
+    watch(
+      port.watch,
+      limit(0x0c, "watchdog", "How long the other end may stop a class. Behind that, in a storm, its frames are sent")
     )
-    port.watch.drop := (
-      if (sends)
-        page.rw(
-          watchdog,
-          16,
-          "drop",
-          Bits(Pause.classes bits),
-          "classes whose frames are dropped in a storm; those of others are sent"
+    if (sends)
+      watch(
+        port.sendWatch,
+        limit(
+          0x24,
+          "send_limit",
+          "How long a class may tell the other end to stop. Behind that it lets it go on until the fill has come down, " +
+            "and what finds no room is lost"
         )
-      else B(0, Pause.classes bits)
-    )
+      )
     val address = Reg(Bits(48 bits)) init 0
-    val still = if (sends) receive.on || send.on else receive.on
+    val inUse = if (sends) receive.on || sending else receive.on
     private val doc = "Address of the port, " + (if (sends) "source of the frames that it sends, and " else "") +
       "obeyed as a destination beside 01-80-C2-00-00-01"
     val low = page.reg(0x10, "address_low", s"$doc; first four bytes on the wire")
@@ -164,14 +187,14 @@ class PauseRegs(p: ShellParam, sends: Boolean = true) extends Component {
     private val stays = s"stays as it is while receive ${if (sends) "or send " else ""}is not 0"
     page.show(low, 0, "address", address(31 downto 0), s"first byte on the wire in 7:0; $stays", AccessType.RW)
     page.show(high, 0, "address", address(47 downto 32), s"fifth byte on the wire in 7:0; $stays", AccessType.RW)
-    when(!still) {
+    when(!inUse) {
       when(low.hitDoWrite)(address(31 downto 0) := page.bus.wdat)
       when(high.hitDoWrite)(address(47 downto 32) := page.bus.wdat(15 downto 0))
     }
 
     val refusal = PauseRefusal()
     refusal := PauseRefusal.none
-    val sending = sends generate new Area {
+    val checked = sends generate new Area {
       val short = send.on && port.tx.quanta < PauseSender.leastQuanta(p.maxFrame)
       val nameless = send.on && !address.orR
       val allowed = !short && !nameless && !send.both
@@ -205,19 +228,39 @@ class PauseRegs(p: ShellParam, sends: Boolean = true) extends Component {
     val storms = Reg(Bits(Pause.classes bits)) init 0
     storms := (storms & ~page.bus.wdat(7 downto 0).andMask(register.hitDoWrite)) | began
     page.show(register, 0, "storm", storms, "a storm of the class began", AccessType.W1C)
+    val overdue = sends generate new Area {
+      val began = port.expired & ~(RegNext(port.expired) init 0)
+      val classes = Reg(Bits(Pause.classes bits)) init 0
+      classes := (classes & ~page.bus.wdat(15 downto 8).andMask(register.hitDoWrite)) | began
+      page.show(register, 8, "send_expired", classes, "the class has told the other end to stop for longer than it may", AccessType.W1C)
+    }
   }
 
-  if (sends)
-    page.array(0x40, "threshold", Pause.classes, 4, "Fill of the receive buffer of a class, in 64 bytes") { (i, r) =>
-      port.thresholds(i).xoff := page.rw(
-        r,
-        0,
-        "xoff",
-        UInt(fillBits bits),
-        "the other end is to stop at this fill; 0: never"
-      )
-      port.thresholds(i).xon := page.rw(r, 16, "xon", UInt(fillBits bits), "and may go on at this fill")
+  /** When a buffer is too full, in 64 bytes. Read where frames come in, so they stand still while that looks at them. */
+  val fills = sends generate new Area {
+    private val unit = "in 64 bytes; stays as it is while send is not 0"
+    def field(register: RegInst, at: Int, name: String, doc: String): UInt =
+      still(register, at, name, settings.send.on, s"$doc, $unit")
+    def thresholds(to: PauseThresholds, register: RegInst, who: String): Unit = {
+      to.xoff := field(register, 0, "xoff", s"$who is to stop at this fill, 0: never")
+      to.xon := field(register, 16, "xon", "and may go on at this fill")
     }
+    thresholds(
+      port.buffer.all,
+      page.reg(0x28, "buffer_threshold", "Fill of the receive buffer by frames of all priorities of which flow control is sent"),
+      "each of them"
+    )
+    port.buffer.lossy := field(
+      page.reg(0x2c, "lossy", "Fill of the receive buffer by frames of the other priorities, while PFC is sent"),
+      0,
+      "limit",
+      "they are lost from this fill on, 0: never"
+    )
+    page.word(0x30, "buffer_size", B(p.rxBufferBytes / fillUnit, 32 bits), "all that the receive buffer holds, in 64 bytes")
+    page.array(0x40, "threshold", Pause.classes, 4, "Fill of the receive buffer by frames of a class") { (i, register) =>
+      thresholds(port.buffer.classes(i), register, "the class")
+    }
+  }
 
   /** Each sum is put into the memory when its turn comes, every 32 cycles. */
   val counting = new Area {
@@ -230,6 +273,8 @@ class PauseRegs(p: ShellParam, sends: Boolean = true) extends Component {
       case i if i < port.frames.size                          => port.frames(i)
       case i if i >= pausedAt && i < pausedAt + Pause.classes => U(nanoseconds).andMask(port.paused(i - pausedAt))
       case i if i >= stormsAt && i < stormsAt + Pause.classes => state.began(i - stormsAt).asUInt
+      case i if sends && i >= stoppedAt && i < stoppedAt + Pause.classes =>
+        U(nanoseconds).andMask(port.stopped(i - stoppedAt))
       case _                                                  => U(0)
     }
     val sums = Vec.fill(entries)(Reg(UInt(8 bits)) init 0)

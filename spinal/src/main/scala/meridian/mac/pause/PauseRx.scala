@@ -47,6 +47,9 @@ class PauseRx(
 
     /** MacTx clock: the class is paused, in a storm or not. */
     val paused = out Bits (Pause.classes bits)
+
+    /** MacTx clock: io.link. */
+    val linked = out Bool ()
   }
   // Good frames are 8 cycles apart, and the other side takes one a cycle.
   val crossing = new CrossingFifo(PauseTimes(), 4, macRxCd, macTxCd)
@@ -65,6 +68,7 @@ class PauseRx(
     val timer = new PauseTimer(p.macFrequency, p.lineRate)
     timer.io.times << crossing.io.pop.toFlow
     val link = BufferCC(io.link, False)
+    io.linked := link
     val pause = BufferCC(io.config.pause, False)
     val obeying = BufferCC(io.config.pfc, B(0, Pause.classes bits)) | B(Pause.classes bits, default -> pause)
     // A class that PFC has brought into a storm would let its frames pass a PAUSE.

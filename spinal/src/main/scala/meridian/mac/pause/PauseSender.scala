@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.mac.pause
 
+import meridian.crossing.Crossing
 import meridian.frame.FrameStream
 import spinal.core._
 import spinal.lib._
@@ -11,6 +12,21 @@ case class PauseTxConfig() extends Bundle {
   val pfc = Bits(Pause.classes bits) // PFC, for these classes
   val quanta = Pause.quantaType() // the time that is told; 0: nothing is sent
   val station = Bits(48 bits) // the port's own address, the source of the frames
+}
+
+object PauseTxConfig {
+
+  /** Brings what was set in another clock into the current one. */
+  def crossed(from: PauseTxConfig): PauseTxConfig = {
+    val to = PauseTxConfig()
+    to.pause := BufferCC(from.pause, False)
+    to.pfc := BufferCC(from.pfc, B(0, Pause.classes bits))
+    val reason =
+      "The address of a port and the time that it tells change only while it sends no flow control and are looked at only while it does."
+    to.quanta := RegNext(Crossing.held(from.quanta, reason))
+    to.station := RegNext(Crossing.held(from.station, reason))
+    to
+  }
 }
 
 /** What a frame told. */
@@ -55,6 +71,9 @@ class PauseSender extends Component {
 
     /** With the first beat taken. */
     val sent = master(Flow(PauseSent()))
+
+    /** The classes that the other end is told to stop. */
+    val stopped = out Bits (Pause.classes bits)
 
     /** Cycles that a simulation may skip; all ones: any number. */
     val quietCycles = out UInt (32 bits)
@@ -108,6 +127,8 @@ class PauseSender extends Component {
   io.sent.valid := begins
   io.sent.pfc := pfc
   io.sent.xoff := want.orR
+
+  io.stopped := told
 
   private def big(value: Bits): Bits = EndiannessSwap(value)
   def time(i: Int): Bits = big(quanta.asBits.andMask(stopped(i)))

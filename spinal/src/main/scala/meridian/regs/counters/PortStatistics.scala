@@ -53,6 +53,7 @@ object PortEvent {
     e.uncounted := 0
     e.valid := B"0011"
     if (r.p.selfTest) when(r.ofTest)(e.valid(1) := False)
+    if (r.p.sendsPause) when(r.control)(e.valid(1) := False)
     e
   }
 }

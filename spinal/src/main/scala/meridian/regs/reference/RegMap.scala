@@ -6,7 +6,7 @@ import meridian.box.BoxRegs
 import meridian.egress.EgressRegs
 import meridian.filter.mactable.{MacOperation, MacStatus}
 import meridian.host.{Checksum, CompletionLayout, H2cRequest, L4Kind, LayoutField}
-import meridian.mac.pause.PauseRefusal
+import meridian.mac.pause.{PauseRefusal, PauseRegs}
 import meridian.meta.{HashType, RxVerdict, TxVerdict}
 import meridian.page.{CounterName, PagePlace, RegPage, RegView}
 import meridian.regs._
@@ -104,7 +104,14 @@ object RegMap {
       segmentation = true
     )
     val ident = visit(config.generateVerilog(new IdentRegs(pool)).toplevel.page)
-    val card = config.generateVerilog(new CardRegs(largest)).toplevel.pages.map(visit).map(joined(_, ident))
+    val flow = visit(config.generateVerilog(new PauseRegs(pool)).toplevel.page)
+    val card = config
+      .generateVerilog(new CardRegs(largest))
+      .toplevel
+      .pages
+      .map(visit)
+      .map(joined(_, ident))
+      .map(page => if (page.place == flow.place) flow else page)
     val selfTest = visit(config.generateVerilog(new SelfTest(largest)).toplevel.regs.page)
     val portTest = visit(config.generateVerilog(new PortTest(largest)).toplevel.regs.page)
     val box =
@@ -132,8 +139,7 @@ object RegMap {
           values(TransceiverRefusal)
         ),
         EnumDoc("DRP_RESULT", "How an access to a register of a transceiver ended", values(DrpResult)),
-        // The others are of sending, which no card does yet.
-        EnumDoc("PAUSE_REFUSAL", "Why flow control is off although it was switched on", values(PauseRefusal).take(2)),
+        EnumDoc("PAUSE_REFUSAL", "Why flow control is off although it was switched on", values(PauseRefusal)),
         EnumDoc("PORT_TEST_STATE", "What a test of a port does", values(PortTestState)),
         EnumDoc("PORT_TEST_REFUSAL", "Why a test of a port was not started", values(PortTestRefusal)),
         EnumDoc("PORT_TEST_END", "What ended a test of a port", values(PortTestEnd))

@@ -18,7 +18,7 @@ class PauseRegsTest extends AnyFunSuite {
   class Bench(dut: PauseRegs) {
     dut.io.bus.cmd.valid #= false
     for (frames <- dut.io.port.frames) frames #= 0
-    for (state <- Seq(dut.io.port.paused, dut.io.port.storm, dut.io.port.stopped)) state #= 0
+    for (state <- Seq(dut.io.port.paused, dut.io.port.storm, dut.io.port.stopped, dut.io.port.expired)) state #= 0
     dut.clockDomain.forkStimulus(10)
     dut.clockDomain.waitSampling(60)
 
@@ -69,8 +69,20 @@ class PauseRegsTest extends AnyFunSuite {
       assert(port.tx.station.toBigInt == BigInt("665544332202", 16))
       val least = PauseSender.leastQuanta(p.maxFrame)
       write(0x08, least - 1)
+      assert(read(0x08) == 0xffff, "the time that is told stays while it is told")
+      write(0x04, 0)
+      port.stopped #= 4
+      dut.clockDomain.waitSampling(2)
+      write(0x08, least - 1)
+      assert(read(0x08) == 0xffff, "the time stays until the other end goes on")
+      port.stopped #= 0
+      dut.clockDomain.waitSampling(2)
+      write(0x08, least - 1)
+      write(0x04, 0xa500)
       assert(read(0x18) == 3 && port.tx.pfc.toInt == 0)
+      write(0x04, 0)
       write(0x08, least)
+      write(0x04, 0xa500)
       assert(read(0x18) == 0 && port.tx.pfc.toInt == 0xa5 && port.tx.quanta.toInt == least)
       write(0x04, 0xff01)
       assert(read(0x18) == 2 && port.tx.pfc.toInt == 0 && !port.tx.pause.toBoolean)
@@ -81,12 +93,28 @@ class PauseRegsTest extends AnyFunSuite {
       write(0x00, 0x0800)
       assert(read(0x18) == 0 && port.rx.pfc.toInt == 8)
       write(0x0c, 0x00f01234)
-      assert(port.watch.limit.toInt == 0x1234 && port.watch.drop.toInt == 0xf0)
-      for (i <- 0 until 8) write(0x40 + 4 * i, BigInt((1000 + i) << 16 | 2000 + i))
-      for (i <- 0 until 8) {
-        assert(port.thresholds(i).xoff.toInt == 2000 + i && port.thresholds(i).xon.toInt == 1000 + i)
-        assert(read(0x40 + 4 * i) == ((1000 + i) << 16 | 2000 + i))
+      write(0x24, 0x4321)
+      assert(port.watch.limit.toInt == 0x1234 && port.watch.drop.toInt == 0 && read(0x0c) == 0x1234)
+      assert(port.sendWatch.limit.toInt == 0x4321 && port.sendWatch.drop.toInt == 0)
+      def thresholds(i: Int) = if (i == 8) port.buffer.all else port.buffer.classes(i)
+      def place(i: Int) = if (i == 8) 0x28 else 0x40 + 4 * i
+      def set(more: Int): Unit = {
+        for (i <- 0 to 8) write(place(i), BigInt((1000 + more + i) << 16 | 2000 + more + i))
+        write(0x2c, 3000 + more)
       }
+      def are(more: Int): Boolean = (0 to 8).forall { i =>
+        thresholds(i).xoff.toInt == 2000 + more + i && thresholds(i).xon.toInt == 1000 + more + i &&
+        read(place(i)) == ((1000 + more + i) << 16 | 2000 + more + i)
+      } && port.buffer.lossy.toInt == 3000 + more && read(0x2c) == 3000 + more
+      write(0x04, 0)
+      set(0)
+      assert(are(0))
+      write(0x04, 0xa500)
+      set(100)
+      assert(are(0), "thresholds stay while flow control is sent")
+      write(0x04, 0)
+      set(100)
+      assert(are(100))
     }
   }
 
@@ -97,9 +125,12 @@ class PauseRegsTest extends AnyFunSuite {
       dut.io.port.paused #= 0x81
       dut.io.port.storm #= 0x80
       dut.io.port.stopped #= 0x3c
+      dut.io.port.expired #= 0x08
       dut.clockDomain.waitSampling(3)
-      assert(read(0x1c) == 0x3c8081 && read(0x20) == 0x80)
-      write(0x20, 0x7f)
+      assert(read(0x1c) == 0x3c8081 && read(0x20) == 0x880)
+      write(0x20, 0xf77f)
+      assert(read(0x20) == 0x880)
+      write(0x20, 0x800)
       assert(read(0x20) == 0x80)
       write(0x20, 0x80)
       assert(read(0x20) == 0, "the storm goes on, and has been told")
@@ -115,7 +146,7 @@ class PauseRegsTest extends AnyFunSuite {
     compiled.doSim("counters") { dut =>
       val bench = new Bench(dut)
       val random = new Random(5)
-      val sums = Array.fill(24)(BigInt(0))
+      val sums = Array.fill(32)(BigInt(0))
       var last = 0
       for (_ <- 0 until 20000) {
         for ((frames, i) <- dut.io.port.frames.zipWithIndex) {
@@ -125,10 +156,13 @@ class PauseRegsTest extends AnyFunSuite {
         }
         val paused = random.nextInt(256)
         val storm = if (random.nextInt(10) == 0) random.nextInt(256) else last
+        val stopped = random.nextInt(256)
         dut.io.port.paused #= paused
         dut.io.port.storm #= storm
+        dut.io.port.stopped #= stopped
         for (i <- 0 until 8) {
           if ((paused >> i & 1) == 1) sums(8 + i) += 4
+          if ((stopped >> i & 1) == 1) sums(24 + i) += 4
           if (((storm & ~last) >> i & 1) == 1) sums(16 + i) += 1
         }
         last = storm
@@ -136,14 +170,15 @@ class PauseRegsTest extends AnyFunSuite {
       }
       for (frames <- dut.io.port.frames) frames #= 0
       dut.io.port.paused #= 0
+      dut.io.port.stopped #= 0
       dut.clockDomain.waitSampling(50)
-      for (i <- 0 until 24) assert(bench.counter(i) == sums(i), s"counter $i")
-      assert(bench.counter(24) == 0)
+      for (i <- 0 until 32) assert(bench.counter(i) == sums(i), s"counter $i")
+      assert(sums(7) == 0)
     }
   }
 
   test("the names of counters have places of their own, and the page lies where no other does") {
-    assert(PauseRegs.names.map(_.offset).distinct.size == 23 && PauseRegs.names.map(_.name).distinct.size == 23)
+    assert(PauseRegs.names.map(_.offset).distinct.size == 31 && PauseRegs.names.map(_.name).distinct.size == 31)
     assert(PauseRegs.names.forall(n => n.offset >= 0x100 && n.offset < 0x200))
     // In the page of the port, behind its last register.
     val port = SpinalConfig(targetDirectory = "target/pauseRegsPort")

@@ -191,37 +191,4 @@ class PauseSenderTest extends AnyFunSuite {
       assert(gaps.size > 20 && gaps.forall(g => g >= 800 && g < 830), gaps)
     }
   }
-
-  test("thresholds have a hysteresis") {
-    SimConfig.withConfig(SpinalConfig(targetDirectory = "target/pausePolicy")).compile(new PausePolicy(8)).doSim {
-      dut =>
-        val random = new Random(12)
-        val limits = Seq.fill(7) { val xoff = 2 + random.nextInt(250); (xoff, random.nextInt(xoff)) } :+ ((0, 0))
-        val fill = Array.fill(8)(0)
-        val stopped = Array.fill(8)(false)
-        for (((xoff, xon), i) <- limits.zipWithIndex) {
-          dut.io.thresholds(i).xoff #= xoff
-          dut.io.thresholds(i).xon #= xon
-          dut.io.fill(i) #= 0
-        }
-        dut.clockDomain.forkStimulus(10)
-        dut.clockDomain.waitSampling()
-        var changes = 0
-        for (_ <- 0 until 30000) {
-          for (i <- 0 until 8) {
-            fill(i) = (fill(i) + random.nextInt(21) - 10) max 0 min 255
-            dut.io.fill(i) #= fill(i)
-            val (xoff, xon) = limits(i)
-            val before = stopped(i)
-            if (fill(i) <= xon) stopped(i) = false
-            if (xoff != 0 && fill(i) >= xoff) stopped(i) = true
-            if (before != stopped(i)) changes += 1
-          }
-          dut.clockDomain.waitSampling()
-          sleep(1)
-          assert(dut.io.xoff.toInt == (0 until 8).filter(stopped(_)).map(1 << _).sum)
-        }
-        assert(changes > 200 && !stopped(7))
-    }
-  }
 }
