@@ -46,7 +46,8 @@ object GenerateShell {
           groups = sizes.getOrElse("groups", default.groups),
           hostMhz = sizes.getOrElse("host-mhz", default.hostMhz),
           psAddresses = sizes.getOrElse("ps-addresses", default.psAddresses),
-          rxBufferBytes = sizes.getOrElse("rx-buffer", if (egress == "pool") ShellParam.pausingRxBuffer(bytes) else default.rxBufferBytes),
+          rxBufferBytes = sizes
+            .getOrElse("rx-buffer", if (egress == "pool") ShellParam.pausingRxBuffer(bytes) else default.rxBufferBytes),
           txBufferBytes =
             sizes.getOrElse("tx-buffer", if (cuts) ShellParam.segmentedTxBuffer else default.txBufferBytes),
           psBufferBytes = sizes.getOrElse("ps-buffer", default.psBufferBytes),
@@ -96,7 +97,10 @@ object GenerateShell {
       size("mac-entries", "entries of the MAC table"),
       size("groups", "multicast groups"),
       size("ps-addresses", "addresses of the PS, a port"),
-      size("rx-buffer", "bytes of receive buffer, a port (default 32768; with a pool 65536, or 131072 with beats of 64 bytes)"),
+      size(
+        "rx-buffer",
+        "bytes of receive buffer, a port (default 32768; with a pool 65536, or 131072 with beats of 64 bytes)"
+      ),
       size("tx-buffer", "bytes of transmit buffer, a port (default 32768, or 262144 with segmentation)"),
       size("ps-buffer", "bytes of the PS's buffers, a port and direction"),
       size("copy-buffer", "bytes for frames that wait to be copied"),

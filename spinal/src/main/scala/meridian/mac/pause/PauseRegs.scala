@@ -232,7 +232,14 @@ class PauseRegs(p: ShellParam, sends: Boolean = true) extends Component {
       val began = port.expired & ~(RegNext(port.expired) init 0)
       val classes = Reg(Bits(Pause.classes bits)) init 0
       classes := (classes & ~page.bus.wdat(15 downto 8).andMask(register.hitDoWrite)) | began
-      page.show(register, 8, "send_expired", classes, "the class has told the other end to stop for longer than it may", AccessType.W1C)
+      page.show(
+        register,
+        8,
+        "send_expired",
+        classes,
+        "the class has told the other end to stop for longer than it may",
+        AccessType.W1C
+      )
     }
   }
 
@@ -247,7 +254,11 @@ class PauseRegs(p: ShellParam, sends: Boolean = true) extends Component {
     }
     thresholds(
       port.buffer.all,
-      page.reg(0x28, "buffer_threshold", "Fill of the receive buffer by frames of all priorities of which flow control is sent"),
+      page.reg(
+        0x28,
+        "buffer_threshold",
+        "Fill of the receive buffer by frames of all priorities of which flow control is sent"
+      ),
       "each of them"
     )
     port.buffer.lossy := field(
@@ -256,9 +267,15 @@ class PauseRegs(p: ShellParam, sends: Boolean = true) extends Component {
       "limit",
       "they are lost from this fill on, 0: never"
     )
-    page.word(0x30, "buffer_size", B(p.rxBufferBytes / fillUnit, 32 bits), "all that the receive buffer holds, in 64 bytes")
-    page.array(0x40, "threshold", Pause.classes, 4, "Fill of the receive buffer by frames of a class") { (i, register) =>
-      thresholds(port.buffer.classes(i), register, "the class")
+    page.word(
+      0x30,
+      "buffer_size",
+      B(p.rxBufferBytes / fillUnit, 32 bits),
+      "all that the receive buffer holds, in 64 bytes"
+    )
+    page.array(0x40, "threshold", Pause.classes, 4, "Fill of the receive buffer by frames of a class") {
+      (i, register) =>
+        thresholds(port.buffer.classes(i), register, "the class")
     }
   }
 
@@ -275,7 +292,7 @@ class PauseRegs(p: ShellParam, sends: Boolean = true) extends Component {
       case i if i >= stormsAt && i < stormsAt + Pause.classes => state.began(i - stormsAt).asUInt
       case i if sends && i >= stoppedAt && i < stoppedAt + Pause.classes =>
         U(nanoseconds).andMask(port.stopped(i - stoppedAt))
-      case _                                                  => U(0)
+      case _ => U(0)
     }
     val sums = Vec.fill(entries)(Reg(UInt(8 bits)) init 0)
     val given = bank.io.ready

@@ -246,7 +246,9 @@ class LosslessPortTest extends AnyFunSuite {
         drained()
         for (i <- 0 until 8) if ((lossless >> i & 1) == 1) assert(lost(i) == 0 && came(i) > 20, s"seed $seed class $i")
         assert(lost.sum > 50 && (lost.sum - overflows).abs <= 8, "one number that was lost last shows in no gap")
-        assert(told.size > 2 && told.forall { case (opcode, fields) => opcode == 0x0101 && (fields.head & ~lossless) == 0 })
+        assert(told.size > 2 && told.forall { case (opcode, fields) =>
+          opcode == 0x0101 && (fields.head & ~lossless) == 0
+        })
         assert(told.exists(_._2.tail.exists(_ == 0xffff)) && told.exists(_._2.tail.forall(_ == 0)))
         assert((records - told.size).abs <= 1, "frames of flow control are recorded as such")
       }
@@ -310,7 +312,9 @@ class LosslessPortTest extends AnyFunSuite {
     }
   }
 
-  test("a host that takes nothing stops the other end no longer than the limit, and stops it anew once it has taken frames") {
+  test(
+    "a host that takes nothing stops the other end no longer than the limit, and stops it anew once it has taken frames"
+  ) {
     compiled.doSim("limit", 4) { port =>
       val bench = new Bench(port, 4, any)
       import bench._
