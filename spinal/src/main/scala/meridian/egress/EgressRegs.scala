@@ -219,7 +219,7 @@ class EgressRegs(p: ShellParam) extends Component {
     }
     val isLine = command.address(11 downto 8) === lineBase >> 8
     private val place = command.address(7 downto 3)
-    private val placeIn = place.resize(6) < PoolMarker.lists(e)
+    private val placeIn = place.resize(6) < e.classes * e.ports
     io.lines.list := place.resized
     io.lines.isSlope := command.address(2)
     io.lines.write := cycle === 4 && command.write && isLine && placeIn
