@@ -116,10 +116,10 @@ static int meridian_set_features(struct net_device *netdev, netdev_features_t fe
 {
 	netdev_features_t changed = netdev->features ^ features;
 	struct meridian *m = netdev_priv(netdev);
-	int error = 0;
+	int error = meridian_red_allows(m, features);
 
-	if (!test_bit(MERIDIAN_FLAG_UP, &m->flags))
-		return 0;
+	if (error || !test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		return error;
 	if (changed & NETIF_F_HW_VLAN_CTAG_RX)
 		error = m->ops->set_strip(m, features & NETIF_F_HW_VLAN_CTAG_RX);
 	if (!error && changed & NETIF_F_HW_VLAN_CTAG_FILTER) {

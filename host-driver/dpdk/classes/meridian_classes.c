@@ -14,6 +14,9 @@
 #define RATES_OF_CLASS	4
 #define LEAST		2
 
+/* Words of MERIDIAN_EGRESS_MARKS */
+#define MARKS_OF_PORT	16
+
 /* As the card has it after a reset. */
 const struct meridian_classes meridian_classes_after_reset = {
 	.of_priority = { 0, 1, 2, 3, 4, 5, 6, 7 },
@@ -79,6 +82,16 @@ write_rates(struct meridian *m, const struct meridian_classes *classes)
 	}
 }
 
+/* rte_tm has no marks here, so those that another driver has left would be in force unseen. */
+static void
+write_no_marks(struct meridian *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < MARKS_OF_PORT; i++)
+		write_egress(m, MERIDIAN_EGRESS_MARKS(MARKS_OF_PORT * m->port + i), 0);
+}
+
 static void
 write_all(struct meridian *m, const struct meridian_classes *classes)
 {
@@ -87,6 +100,7 @@ write_all(struct meridian *m, const struct meridian_classes *classes)
 	for (i = 0; i < MERIDIAN_CLASSES; i++)
 		of_priorities |= (uint32_t)classes->of_priority[i] << PRIORITY_BITS * i;
 	write_rates(m, classes);
+	write_no_marks(m);
 	write_egress(m, MERIDIAN_EGRESS_WEIGHTS_0_TO_3(m->port), weights(classes->weight));
 	write_egress(m, MERIDIAN_EGRESS_WEIGHTS_4_TO_7(m->port), weights(classes->weight + 4));
 	write_egress(m, MERIDIAN_EGRESS_STRICT(m->port), classes->strict);

@@ -6,6 +6,7 @@
 #include "meridian.h"
 #include "meridian_card.h"
 #include "meridian_classes.h"
+#include "meridian_fault.h"
 #include "meridian_hw.h"
 
 #define PRIORITY_BITS	4
@@ -18,6 +19,8 @@
 /* Of a class in MERIDIAN_EGRESS_RATES */
 #define MAX_RATE(port, class)	MERIDIAN_EGRESS_RATES(32 * (port) + 4 * (class))
 #define MAX_BURST(port, class)	MERIDIAN_EGRESS_RATES(32 * (port) + 4 * (class) + 1)
+#define MIN_RATE(port, class)	MERIDIAN_EGRESS_RATES(32 * (port) + 4 * (class) + 2)
+#define MIN_BURST(port, class)	MERIDIAN_EGRESS_RATES(32 * (port) + 4 * (class) + 3)
 #define RATE_BITS	17
 
 /* In 64 bytes: a frame of 9,600 bytes and more, so a class with a rate does not stand still. */
@@ -73,11 +76,14 @@ static u64 unit_of_rates(struct meridian *m)
 	return read_egress(m, MERIDIAN_EGRESS_RATE_UNIT) ?: 1;
 }
 
+/* Linux has no lowest rates, so one that another driver has left would be in force unseen. */
 static void write_rate(struct meridian *m, unsigned int port, unsigned int class, u64 kbits)
 {
 	write_egress(m, MAX_BURST(port, class), kbits ? BURST : 0);
 	write_egress(m, MAX_RATE(port, class),
 		     div64_u64(kbits * BITS_OF_KBIT, unit_of_rates(m)));
+	write_egress(m, MIN_RATE(port, class), 0);
+	write_egress(m, MIN_BURST(port, class), 0);
 }
 
 static void write_marks(struct meridian *m, unsigned int port, unsigned int class,
@@ -128,6 +134,14 @@ void meridian_write_classes(struct meridian *m, unsigned int port, bool is_open)
 	card->classes_written[port] = on;
 }
 
+/* Rounded up, so that write_rate() makes the same rate of it. */
+static u64 read_rate(struct meridian *m, unsigned int class)
+{
+	u64 rate = read_egress(m, MAX_RATE(m->port, class)) * unit_of_rates(m);
+
+	return div_u64(rate + BITS_OF_KBIT - 1, BITS_OF_KBIT);
+}
+
 static void read_marks(struct meridian *m, unsigned int class, struct meridian_marks *marks)
 {
 	u32 bounds = read_egress(m, BOUNDS(m->port, class));
@@ -153,8 +167,7 @@ static int read_all(struct meridian *m, struct meridian_classes *classes)
 		classes->of_priority[i] = of_priorities >> PRIORITY_BITS * i &
 					  (MERIDIAN_CLASSES - 1);
 		classes->weight[i] = four >> WEIGHT_BITS * (i % 4) & U8_MAX;
-		classes->max_kbits[i] = div_u64(read_egress(m, MAX_RATE(m->port, i)) *
-						unit_of_rates(m), BITS_OF_KBIT);
+		classes->max_kbits[i] = read_rate(m, i);
 		read_marks(m, i, &classes->marks[i]);
 	}
 	classes->strict = read_egress(m, MERIDIAN_EGRESS_STRICT(m->port));
@@ -182,12 +195,36 @@ int meridian_get_classes(struct meridian *m, struct meridian_classes *classes)
 	return error;
 }
 
+static void write_chosen(struct meridian *m)
+{
+	/* Behind a reset, the port is opened with its classes. */
+	if (!meridian_present(m))
+		return;
+	meridian_write_classes(m, m->port,
+			       m->card->port_users[m->port] &&
+			       !test_bit(m->port, &m->card->tested));
+	meridian_flush(m);
+}
+
+/* Those that are up have queues that are paced still. */
+static void restart_others(struct meridian *m)
+{
+	struct meridian *other;
+
+	list_for_each_entry(other, &m->card->pfs, of_card) {
+		if (other != m && other->port == m->port &&
+		    test_bit(MERIDIAN_FLAG_UP, &other->flags))
+			meridian_schedule_reset(other);
+	}
+}
+
 /**
  * meridian_choose_classes() - set the classes of the function's port
- * @m: a PF whose card has them
+ * @m: a PF whose card has them; under RTNL
  * @classes: for all PFs of the port, until the last PF of the card loses its driver
  *
- * The frames that are stored stay where they are.
+ * The frames that are stored stay where they are. With the first choice of the port, the queues of
+ * its other PFs start anew soon.
  *
  * Context: May sleep.
  */
@@ -195,11 +232,11 @@ void meridian_choose_classes(struct meridian *m, const struct meridian_classes *
 {
 	mutex_lock(&m->card->lock);
 	m->card->classes[m->port] = *classes;
-	WRITE_ONCE(m->card->classes_chosen[m->port], true);
-	meridian_write_classes(m, m->port,
-			       m->card->port_users[m->port] &&
-			       !test_bit(m->port, &m->card->tested));
-	meridian_flush(m);
+	if (!m->card->classes_chosen[m->port]) {
+		WRITE_ONCE(m->card->classes_chosen[m->port], true);
+		restart_others(m);
+	}
+	write_chosen(m);
 	mutex_unlock(&m->card->lock);
 }
 
@@ -216,6 +253,25 @@ void meridian_choose_classes(struct meridian *m, const struct meridian_classes *
 bool meridian_is_paced(const struct meridian *m)
 {
 	return !READ_ONCE(m->card->classes_chosen[m->port]);
+}
+
+/**
+ * meridian_other_has_red() - whether the card marks for another PF of the function's port
+ * @m: a PF; under RTNL
+ *
+ * Context: May sleep.
+ * Return: whether it does.
+ */
+bool meridian_other_has_red(struct meridian *m)
+{
+	struct meridian *other;
+	bool found = false;
+
+	mutex_lock(&m->card->lock);
+	list_for_each_entry(other, &m->card->pfs, of_card)
+		found |= other != m && other->port == m->port && other->red.handle;
+	mutex_unlock(&m->card->lock);
+	return found;
 }
 
 /**

@@ -17,6 +17,7 @@ void meridian_write_classes(struct meridian *m, unsigned int port, bool is_open)
 int meridian_get_classes(struct meridian *m, struct meridian_classes *classes);
 void meridian_choose_classes(struct meridian *m, const struct meridian_classes *classes);
 bool meridian_is_paced(const struct meridian *m);
+bool meridian_other_has_red(struct meridian *m);
 void meridian_read_rates(struct meridian *m, u64 *lowest, u64 *highest);
 u32 meridian_read_most_marks(struct meridian *m, struct meridian_marks *most);
 u64 meridian_read_class(struct meridian *m, unsigned int class, unsigned int count);

@@ -55,6 +55,11 @@ static int take_line(struct net_device *netdev, const struct tc_red_qopt_offload
 	}
 	if (min < max)
 		slope = (wish->probability >> (PROBABILITY_BITS - SLOPE_BITS)) / (max - min);
+	if (min < max && wish->probability && !slope) {
+		netdev_info(netdev, "tc red: the card takes a probability from 1/%lu on for each %u bytes between min and max\n",
+			    BIT(SLOPE_BITS), cell);
+		return -ERANGE;
+	}
 	if (slope > most.slope) {
 		netdev_info(netdev, "tc red: the card takes a probability up to %u/%u for each %u bytes between min and max\n",
 			    1, (u32)(BIT(SLOPE_BITS) / (most.slope + 1)), cell);
@@ -87,20 +92,36 @@ static int destroy(struct net_device *netdev)
 	return mark_all(netdev, &none);
 }
 
-/* One that the card cannot have does not leave an older one in force. */
+/* Of a port, the card marks by one line. Under RTNL, so none of them begins or ends meanwhile. */
+static int check_others(struct net_device *netdev)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	if (!meridian_other_has_red(m))
+		return 0;
+	netdev_info(netdev, "tc red: the card marks for another PF of the port already\n");
+	return -EBUSY;
+}
+
+/* One that the card cannot have leaves neither an older one in force nor a part of itself. */
 static int replace(struct net_device *netdev, const struct tc_red_qopt_offload *red)
 {
 	struct meridian *m = netdev_priv(netdev);
+	bool is_marking = m->red.handle;
 	struct meridian_marks marks;
 	int error;
 
 	if (red->parent != TC_H_ROOT)
 		return -EOPNOTSUPP;
-	error = take_line(netdev, &red->set, &marks);
+	error = netif_device_present(netdev) ? check_others(netdev) : -ENODEV;
 	if (!error)
+		error = take_line(netdev, &red->set, &marks);
+	if (!error) {
+		is_marking = true;
 		error = mark_all(netdev, &marks);
+	}
 	if (error) {
-		if (m->red.handle)
+		if (is_marking)
 			destroy(netdev);
 		return error;
 	}
@@ -112,6 +133,7 @@ static int replace(struct net_device *netdev, const struct tc_red_qopt_offload *
 	return 0;
 }
 
+/* In a reset, the counters are not there; the card goes on marking behind it. */
 static int setup_red(struct net_device *netdev, struct tc_red_qopt_offload *red)
 {
 	struct meridian *m = netdev_priv(netdev);
@@ -125,10 +147,12 @@ static int setup_red(struct net_device *netdev, struct tc_red_qopt_offload *red)
 		return destroy(netdev);
 	case TC_RED_STATS:
 		/* The kernel has counted packets and bytes: they come through its queue, too. */
-		red->stats.qstats->overlimits += count_since(m, &m->red.told);
+		if (netif_device_present(netdev))
+			red->stats.qstats->overlimits += count_since(m, &m->red.told);
 		return 0;
 	case TC_RED_XSTATS:
-		red->xstats->prob_mark += count_since(m, &m->red.told_of_line);
+		if (netif_device_present(netdev))
+			red->xstats->prob_mark += count_since(m, &m->red.told_of_line);
 		return 0;
 	case TC_RED_GRAFT:
 		return 0;
@@ -150,7 +174,25 @@ int meridian_setup_tc(struct net_device *netdev, enum tc_setup_type type, void *
 {
 	if (type != TC_SETUP_QDISC_RED || !meridian_has_classes(netdev_priv(netdev)))
 		return -EOPNOTSUPP;
-	return netif_device_present(netdev) ? setup_red(netdev, data) : -ENODEV;
+	return setup_red(netdev, data);
+}
+
+/**
+ * meridian_red_allows() - whether the device may have features
+ * @m: the function; under RTNL
+ * @features: that it is to have
+ *
+ * Without the feature, the kernel does not tell the card when a discipline is taken away.
+ *
+ * Context: Does not sleep.
+ * Return: 0; -EBUSY while the card does what a discipline asks for.
+ */
+int meridian_red_allows(struct meridian *m, netdev_features_t features)
+{
+	if (!m->red.handle || features & NETIF_F_HW_TC)
+		return 0;
+	netdev_err(m->netdev, "tc red: the card marks packets for it, so take the discipline away before the offload\n");
+	return -EBUSY;
 }
 
 /**

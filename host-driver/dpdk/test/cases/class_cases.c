@@ -387,6 +387,25 @@ what_others_have_set_stays(void)
 
 /* The next process's settings are its own. */
 static void
+marks_that_others_have_set_end_with_the_first_choice(void)
+{
+	uint32_t i;
+
+	plug_classes();
+	for (i = 0; i < MERIDIAN_EGRESS_MARKS_MAX; i++)
+		*shell(MERIDIAN_EGRESS_BASE + MERIDIAN_EGRESS_MARKS(i)) = 1;
+	start_port(&plain);
+	is(*shell(MERIDIAN_EGRESS_BASE + MERIDIAN_EGRESS_MARKS(16)), 1);
+	is(rte_eth_dev_stop(port), 0);
+	share();
+	is(rte_eth_dev_start(port), 0);
+	/* Of port 1. */
+	for (i = 0; i < MERIDIAN_EGRESS_MARKS_MAX; i++)
+		is(*shell(MERIDIAN_EGRESS_BASE + MERIDIAN_EGRESS_MARKS(i)), i / 16 != 1);
+	close_port();
+}
+
+static void
 port_that_is_plugged_again_has_no_classes_of_before(void)
 {
 	plug_classes();
@@ -473,6 +492,7 @@ const struct test_case class_cases[] = {
 	CASE(each_class_has_extended_statistics),
 	CASE(classes_come_back_after_a_reset_of_the_card),
 	CASE(what_others_have_set_stays),
+	CASE(marks_that_others_have_set_end_with_the_first_choice),
 	CASE(port_that_is_plugged_again_has_no_classes_of_before),
 	CASE(priorities_have_the_classes_that_the_configuration_says),
 	CASE(class_that_is_not_there_is_refused_for_a_priority),

@@ -142,7 +142,8 @@ class EgressRegs(p: ShellParam) extends Component {
       "bits 15:0 and max in 31:16, in cells of frames that are not paced, and a word with slope in bits 16:0 and weight in " +
       "23:20. No frame is marked below min, or if max is 0; each is from max on; in between a share of slope / 2^21 for each " +
       "cell above min. By weight not the cells count but their mean, which moves by 2^-weight of the distance every " +
-      s"${EcnCurve.visitCycles(PoolMarker.lists(e))} cycles. Places without a port read 0"
+      s"${EcnCurve.visitCycles(e.classes)} cycles of the host clock for each port, of which three count as four. Places " +
+      "without a port read 0"
   )
   val memory = page.counters(counterBase, 0x400, names(p.ports))
 
@@ -218,7 +219,7 @@ class EgressRegs(p: ShellParam) extends Component {
     }
     val isLine = command.address(11 downto 8) === lineBase >> 8
     private val place = command.address(7 downto 3)
-    private val placeIn = place.resize(6) < PoolMarker.lists(e)
+    private val placeIn = place.resize(6) < e.classes * e.ports
     io.lines.list := place.resized
     io.lines.isSlope := command.address(2)
     io.lines.write := cycle === 4 && command.write && isLine && placeIn

@@ -13,15 +13,16 @@ import scala.util.Random
 /** The page of a pool by itself: what its settings reach, and that each event is counted once. */
 class EgressRegsTest extends AnyFunSuite {
   private val p = ShellParam(ports = 4, hostBytes = 64, egress = true, pool = true)
-  private lazy val compiled =
-    SimConfig.withConfig(SpinalConfig(targetDirectory = "target/egressRegs")).compile(new EgressRegs(p))
+  private def compile(p: ShellParam): SimCompiled[EgressRegs] =
+    SimConfig.withConfig(SpinalConfig(targetDirectory = s"target/egressRegs${p.ports}")).compile(new EgressRegs(p))
+  private lazy val compiled = compile(p)
   private val classes = PoolParam.classes
 
-  class Bench(dut: EgressRegs) {
+  class Bench(dut: EgressRegs, ports: Int = p.ports) {
     dut.io.bus.cmd.valid #= false
     dut.io.free #= 0
     dut.io.discarded #= 0
-    for (i <- 0 until p.ports) {
+    for (i <- 0 until ports) {
       dut.io.rates(i).rate #= 0
       dut.io.rates(i).burst #= 0
       dut.io.begun(i).valid #= false
@@ -143,6 +144,32 @@ class EgressRegsTest extends AnyFunSuite {
       assert(written.isEmpty)
     }
   }
+
+  for (ports <- 1 to 4)
+    test(s"places of ports that a build with $ports does not have read 0, and a write there reaches nothing") {
+      compile(p.copy(ports = ports)).doSim { dut =>
+        val bench = new Bench(dut, ports)
+        import bench._
+        val lines = dut.io.lines
+        val all = Seq(lines.line.min, lines.line.max, lines.line.slope, lines.line.weight)
+        for (word <- all ++ dut.io.rates.flatMap(port => Seq(port.rate, port.burst))) word #= word.maxValue
+        var writes = 0
+        dut.clockDomain.onSamplings {
+          if (lines.write.toBoolean) writes += 1
+          writes += dut.io.rates.count(_.write.valid.toBoolean)
+        }
+        for (i <- 0 until 4; c <- 0 until classes) {
+          val before = writes
+          val places = (0 until 2).map(EgressRegs.line(i, c, _)) ++ (0 until 4).map(EgressRegs.rate(i, c, _))
+          for (at <- places) {
+            assert((read(at) != 0) == (i < ports), s"of port $i and class $c at ${at.toHexString}")
+            write(at, BigInt("ffffffff", 16))
+          }
+          assert(writes - before == (if (i < ports) places.size else 0), s"of port $i and class $c")
+          for (k <- 0 until 8) assert(read(EgressRegs.offset(i, c, 0) + 4 * k) == 0)
+        }
+      }
+    }
 
   test("each frame is counted once, whatever comes in one cycle") {
     compiled.doSim(seed = 3) { dut =>

@@ -40,8 +40,8 @@ object ClassBuckets {
 }
 
 /** A token bucket a class, in bytes, all in one memory. A step gives a class what its rate gives, until it holds its burst;
-  * or takes out the bytes of a frame. A bucket may go below zero and has to come back before it is positive again, so a rate
-  * is exact over time. Rates and bursts may be written at any time, and are 0 after reset.
+  * or takes out the bytes of a frame. A bucket may go below zero and has to come back from there, so a rate is exact over
+  * time. Rates and bursts may be written at any time, and are 0 after reset.
   *
   * In any time t a class that begins frames only while its level is not negative is given no more than burst + rate * t and
   * the frame that was begun last; and what a visit gives, as a bucket may be so much above its burst. A burst that is made
@@ -62,7 +62,7 @@ class ClassBuckets(fractionBits: Int, forgives: Boolean) extends Component {
     val step = slave(Flow(BucketStep()))
 
     /** The level of a class that has a rate; and each of these is full. */
-    val negative, positive = out Bits (classes bits)
+    val negative, nonNegative = out Bits (classes bits)
     val full = out Bool ()
   }
   val bytesBits = 25 // signed: more than a burst above, and more than 2 MiB with a frame below
@@ -93,7 +93,7 @@ class ClassBuckets(fractionBits: Int, forgives: Boolean) extends Component {
 
   /** Of each class as its last step has left it. */
   val full = Reg(Bits(classes bits)) init B(classes bits, default -> true)
-  val closed, negative, positive = Reg(Bits(classes bits)) init 0
+  val closed, negative, nonNegative = Reg(Bits(classes bits)) init 0
 
   val read = new Area {
     val step = io.step
@@ -122,11 +122,11 @@ class ClassBuckets(fractionBits: Int, forgives: Boolean) extends Component {
       full(at) := !has || level >= burst
       closed(at) := (if (forgives) level.msb else level < S(lowest << fractionBits, bits bits))
       negative(at) := has && level.msb
-      positive(at) := has && !level.msb && level =/= 0
+      nonNegative(at) := has && !level.msb
     }
   }
   when(io.write.valid)(full(io.write.trafficClass) := False) // until its next step
   io.negative := negative
-  io.positive := positive
+  io.nonNegative := nonNegative
   io.full := full.andR && !History(io.step.valid && !io.step.gives, 3, init = False).orR
 }

@@ -78,6 +78,6 @@ class ClassRates(clock: HertzNumber, lineRate: Int) extends Component {
   io.settings.rate := Mux(io.settings.least, least.io.rate, most.io.rate)
   io.settings.burst := Mux(io.settings.least, least.io.burst, most.io.burst)
   io.blocked := most.io.negative
-  io.urgent := least.io.positive
+  io.urgent := least.io.nonNegative
   io.idle := Seq(most, least).map(_.io.full).andR && !waits
 }

@@ -142,13 +142,17 @@ class EcnCurve(fillBits: Int, lists: Int) extends Component {
     val now = at(3) && mean.on && (mean.next =/= 0 || mean.fill =/= 0)
     val some = Reg(Bool()) init True
     val quiet = Reg(Bool()) init False
-    when(now)(some := True)
     when(count.andR) {
       some := False
-      quiet := !some && !now && settled
+      quiet := !some && settled
     }
-    val empty = RegNext(!io.fill.map(_.orR).orR) init False
-    io.idle := quiet && empty
+    when(now) {
+      some := True
+      quiet := False
+    }
+    // For as long as it takes from a fill to now.
+    val filled = History(RegNext(io.fill.map(_.orR).orR) init True, 5, init = True)
+    io.idle := quiet && !filled.orR
   }
 
   /** x^31 + x^28 + 1, 16 steps a cycle. */

@@ -171,6 +171,38 @@ class ClassRatesTest extends AnyFunSuite {
     }
   }
 
+  test("a class has its lowest rate with any burst, also if its frames take what it was given to the byte") {
+    compiled.doSim("leastBursts") { dut =>
+      setUp(dut)
+      val bytes = 1280
+      val perVisit = 1 << ClassBuckets.fractionBits(clock, 25) // in rates, what gives a byte a visit
+      for (burst <- Seq(0, 1, 1000); gain <- Seq(1, 64, 256)) { // of which a frame is a multiple
+        write(dut, least = true, 6, 0, 0)
+        dut.clockDomain.waitSampling(2 * ClassBuckets.visitCycles)
+        write(dut, least = true, 6, gain * perVisit, burst)
+        var had, until, t = 0
+        val visits = 20 * bytes / gain
+        // The class sends only while it is urgent, as beside a strict one that always has frames.
+        dut.clockDomain.eachSampling(visits * ClassBuckets.visitCycles) {
+          dut.io.charge.valid #= false
+          delayed(1) {
+            if (t >= until && (dut.io.urgent.toInt >> 6 & 1) == 1) {
+              dut.io.charge.valid #= true
+              dut.io.charge.trafficClass #= 6
+              dut.io.charge.bytes #= bytes
+              had += bytes
+              until = t + bytes / bytesPerCycle
+            }
+            t += 1
+          }
+        }
+        sleep(1)
+        dut.io.charge.valid #= false
+        assert(had >= gain * (visits - 2) - bytes, s"with a burst of $burst and $gain bytes a visit it had $had")
+      }
+    }
+  }
+
   test("a rate of 0 lets a class go on at once, and a bucket that fills is not idle") {
     compiled.doSim("off") { dut =>
       setUp(dut)

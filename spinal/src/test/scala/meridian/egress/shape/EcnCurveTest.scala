@@ -201,4 +201,24 @@ class EcnCurveTest extends AnyFunSuite {
       }
     }
   }
+
+  test("a mean that a short fill has left is not idle") {
+    compiled.doSim("shortFill") { dut =>
+      start(dut)
+      write(dut, 5, Line(10, 40, 1, 3))
+      for (n <- 0 until visitCycles) {
+        var wait = 0
+        while (!dut.io.idle.toBoolean) {
+          dut.clockDomain.waitSampling()
+          wait += 1
+          assert(wait < 400 * visitCycles)
+        }
+        dut.clockDomain.waitSampling(n)
+        dut.io.fill(5) #= 1000
+        dut.clockDomain.waitSampling(visitCycles)
+        dut.io.fill(5) #= 0
+        dut.clockDomain.eachSampling(20 * visitCycles)(assert(!dut.io.idle.toBoolean, s"in round $n"))
+      }
+    }
+  }
 }

@@ -165,4 +165,45 @@ class EcnMarkerTest extends AnyFunSuite {
           assert(told.count(_ == "marked") > 1000 && told.count(_ == "already") > 300)
         }
     }
+
+  for (bytes <- Seq(32, 64))
+    test(s"a frame that cuts one that is to be marked leaves as it came, $bytes bytes a beat") {
+      SimConfig
+        .withConfig(SpinalConfig(targetDirectory = s"target/ecnCut$bytes"))
+        .compile(new EcnMarker(bytes, HardType(Bits(8 bits))))
+        .doSim { dut =>
+          val random = new Random(bytes + 1)
+          val left = ArrayBuffer[BigInt]()
+          var marked = 0
+          dut.io.input.valid #= false
+          dut.clockDomain.forkStimulus(10)
+          dut.clockDomain.waitSampling(2)
+          dut.clockDomain.onSamplings {
+            if (dut.io.output.valid.toBoolean) left += dut.io.output.data.toBigInt
+            if (dut.io.outcome.valid.toBoolean && dut.io.outcome.marked.toBoolean) marked += 1
+          }
+          val expected = ArrayBuffer[BigInt]()
+          def offer(beat: Seq[Int], last: Boolean, mark: Boolean): Unit = {
+            val word = beat.zipWithIndex.map { case (b, k) => BigInt(b) << (8 * k) }.sum
+            dut.io.input.valid #= true
+            dut.io.input.data #= word
+            dut.io.input.mty #= 0
+            dut.io.input.first #= true
+            dut.io.input.last #= last
+            dut.io.mark #= mark
+            dut.clockDomain.waitSampling()
+            if (!mark) expected += word
+            dut.io.input.valid #= false
+            dut.clockDomain.waitSampling(random.nextInt(3))
+          }
+          for (n <- 0 until 600) {
+            val begun = Iterator.continually(packet(random)).filter(p => p.bytes.size > bytes && !p.cut).next()
+            offer(begun.bytes.take(bytes), last = false, mark = true)
+            offer(Seq.fill(bytes)(random.nextInt(256)), last = n % 2 == 0, mark = false)
+          }
+          dut.clockDomain.waitSampling(10)
+          assert(left.size == 1200 && marked > 150)
+          assert(left.indices.filter(_ % 2 == 1).map(left) == expected)
+        }
+    }
 }
