@@ -123,8 +123,8 @@ static u32 bytes_per_word(struct meridian *m)
 }
 
 /*
- * Frames that may be lost get room for one of the longest, and more if there is: one that comes while
- * a little of that is left is kept whole. The rest is for the frames that must not be lost.
+ * Frames that may be lost get room for one of the longest, and more if there is: one that comes
+ * while a little of that is left is kept whole. The rest is for the frames that must not be lost.
  */
 static int choose_fills(struct meridian *m, unsigned int port, u16 delay, struct fills *fills)
 {
@@ -280,20 +280,18 @@ static int try_fills(struct meridian *m, u16 delay)
  * meridian_choose_pause() - have the function's port obey and send PAUSE frames, or not
  * @m: a PF whose card can obey them
  * @rx: whether to obey them
- * @tx: whether to send them when the receive buffer fills
+ * @tx: whether to send them when the receive buffer fills, if it can
  *
  * It holds for all PFs of the port, until the last PF of the card loses its driver.
  *
  * Context: May sleep.
- * Return: 0; -EBUSY while somebody has the port obey PFC frames; -EOPNOTSUPP if the card cannot
- * send; -ENOSPC if its receive buffer is too small for that.
+ * Return: 0; -EBUSY while somebody has the port obey PFC frames; -ENOSPC if its receive buffer is
+ * too small to send.
  */
 int meridian_choose_pause(struct meridian *m, bool rx, bool tx)
 {
 	int error = 0;
 
-	if (tx && !meridian_sends_pause(m))
-		return -EOPNOTSUPP;
 	mutex_lock(&m->card->lock);
 	if ((rx || tx) && has_pfc(m))
 		error = -EBUSY;

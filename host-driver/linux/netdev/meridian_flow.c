@@ -21,7 +21,7 @@ int meridian_set_pauseparam(struct net_device *netdev, struct ethtool_pauseparam
 {
 	struct meridian *m = netdev_priv(netdev);
 
-	if (param->autoneg != AUTONEG_DISABLE)
+	if (param->autoneg != AUTONEG_DISABLE || (param->tx_pause && !meridian_sends_pause(m)))
 		return -EINVAL;
 	return meridian_choose_pause(m, param->rx_pause, param->tx_pause);
 }
