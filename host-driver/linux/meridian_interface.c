@@ -116,10 +116,10 @@ static int meridian_set_features(struct net_device *netdev, netdev_features_t fe
 {
 	netdev_features_t changed = netdev->features ^ features;
 	struct meridian *m = netdev_priv(netdev);
-	int error = meridian_red_allows(m, features);
+	int error = 0;
 
-	if (error || !test_bit(MERIDIAN_FLAG_UP, &m->flags))
-		return error;
+	if (!test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		return 0;
 	if (changed & NETIF_F_HW_VLAN_CTAG_RX)
 		error = m->ops->set_strip(m, features & NETIF_F_HW_VLAN_CTAG_RX);
 	if (!error && changed & NETIF_F_HW_VLAN_CTAG_FILTER) {
@@ -170,6 +170,7 @@ static netdev_features_t meridian_fix_features(struct net_device *netdev,
 
 	if (!can)
 		features &= ~NETIF_F_HW_VLAN_CTAG_TX;
+	features |= meridian_red_needs(netdev_priv(netdev), features);
 	return features & (~(TX_OFFLOADS | SEGMENTATION | TUNNELS | NETIF_F_GSO_PARTIAL) | can);
 }
 

@@ -6,7 +6,6 @@
 #include "meridian.h"
 #include "meridian_card.h"
 #include "meridian_classes.h"
-#include "meridian_fault.h"
 #include "meridian_hw.h"
 
 #define PRIORITY_BITS	4
@@ -206,25 +205,12 @@ static void write_chosen(struct meridian *m)
 	meridian_flush(m);
 }
 
-/* Those that are up have queues that are paced still. */
-static void restart_others(struct meridian *m)
-{
-	struct meridian *other;
-
-	list_for_each_entry(other, &m->card->pfs, of_card) {
-		if (other != m && other->port == m->port &&
-		    test_bit(MERIDIAN_FLAG_UP, &other->flags))
-			meridian_schedule_reset(other);
-	}
-}
-
 /**
  * meridian_choose_classes() - set the classes of the function's port
- * @m: a PF whose card has them; under RTNL
+ * @m: a PF whose card has them
  * @classes: for all PFs of the port, until the last PF of the card loses its driver
  *
- * The frames that are stored stay where they are. With the first choice of the port, the queues of
- * its other PFs start anew soon.
+ * The frames that are stored stay where they are.
  *
  * Context: May sleep.
  */
@@ -232,10 +218,7 @@ void meridian_choose_classes(struct meridian *m, const struct meridian_classes *
 {
 	mutex_lock(&m->card->lock);
 	m->card->classes[m->port] = *classes;
-	if (!m->card->classes_chosen[m->port]) {
-		WRITE_ONCE(m->card->classes_chosen[m->port], true);
-		restart_others(m);
-	}
+	WRITE_ONCE(m->card->classes_chosen[m->port], true);
 	write_chosen(m);
 	mutex_unlock(&m->card->lock);
 }

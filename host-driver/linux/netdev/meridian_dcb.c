@@ -13,6 +13,7 @@
 #include "meridian_classes.h"
 #include "meridian_configure.h"
 #include "meridian_dcb.h"
+#include "meridian_fault.h"
 #include "meridian_pause.h"
 
 #if IS_ENABLED(CONFIG_DCB)
@@ -226,12 +227,27 @@ static const struct dcbnl_rtnl_ops dcb_ops = {
 };
 #endif
 
+/* Those of the port's other PFs that are up have queues that are paced still. */
+static void restart_others(struct meridian *m)
+{
+	struct meridian *other;
+
+	mutex_lock(&m->card->lock);
+	list_for_each_entry(other, &m->card->pfs, of_card) {
+		if (other != m && other->port == m->port &&
+		    test_bit(MERIDIAN_FLAG_UP, &other->flags))
+			meridian_schedule_reset(other);
+	}
+	mutex_unlock(&m->card->lock);
+}
+
 /**
  * meridian_set_classes() - choose how the classes of the function's port are set
  * @netdev: of a PF whose card has them
  * @classes: what they are to be
  *
- * The first choice of a port has its queues start anew, as they are not paced from then on.
+ * The first choice of a port has the queues of its PFs start anew, as they are not paced from then
+ * on: those of this one at once, those of others soon.
  *
  * Context: May sleep; under RTNL and the device's lock.
  * Return: 0 or an error; the queues have ended then.
@@ -242,6 +258,8 @@ int meridian_set_classes(struct net_device *netdev, const struct meridian_classe
 	bool was_paced = meridian_is_paced(m);
 
 	meridian_choose_classes(m, classes);
+	if (was_paced)
+		restart_others(m);
 	if (was_paced && test_bit(MERIDIAN_FLAG_UP, &m->flags))
 		return meridian_restart(m);
 	return 0;

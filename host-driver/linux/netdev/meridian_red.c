@@ -87,9 +87,13 @@ static int destroy(struct net_device *netdev)
 {
 	struct meridian *m = netdev_priv(netdev);
 	const struct meridian_marks none = {};
+	int error;
 
 	m->red.handle = 0;
-	return mark_all(netdev, &none);
+	error = mark_all(netdev, &none);
+	if (netdev->reg_state == NETREG_REGISTERED)
+		netdev_update_features(netdev);
+	return error;
 }
 
 /* Of a port, the card marks by one line. Under RTNL, so none of them begins or ends meanwhile. */
@@ -178,21 +182,22 @@ int meridian_setup_tc(struct net_device *netdev, enum tc_setup_type type, void *
 }
 
 /**
- * meridian_red_allows() - whether the device may have features
+ * meridian_red_needs() - the features that the device has to keep
  * @m: the function; under RTNL
  * @features: that it is to have
  *
- * Without the feature, the kernel does not tell the card when a discipline is taken away.
+ * Without the offload, the kernel does not tell the card when a discipline is taken away. One that
+ * is to be switched off is so when the card has ended.
  *
  * Context: Does not sleep.
- * Return: 0; -EBUSY while the card does what a discipline asks for.
+ * Return: them.
  */
-int meridian_red_allows(struct meridian *m, netdev_features_t features)
+netdev_features_t meridian_red_needs(struct meridian *m, netdev_features_t features)
 {
 	if (!m->red.handle || features & NETIF_F_HW_TC)
 		return 0;
-	netdev_err(m->netdev, "tc red: the card marks packets for it, so take the discipline away before the offload\n");
-	return -EBUSY;
+	netdev_info(m->netdev, "tc red: the offload stays on until the discipline is taken away, for which the card marks packets\n");
+	return NETIF_F_HW_TC;
 }
 
 /**

@@ -7,7 +7,7 @@
 
 /* meridian_red.c */
 int meridian_setup_tc(struct net_device *netdev, enum tc_setup_type type, void *data);
-int meridian_red_allows(struct meridian *m, netdev_features_t features);
+netdev_features_t meridian_red_needs(struct meridian *m, netdev_features_t features);
 void meridian_offer_red(struct net_device *netdev);
 
 #endif
